@@ -42,6 +42,7 @@ REVISIONS: dict[str, int] = {
     "centroid index": 1,
     "faiss": 1,
     "quantities": 1,
+    "served tables": 1,
     "quantity-index": 2,
     "binding-index": 1,
     "mention texts": 1,

@@ -227,7 +227,7 @@ class Bench:
 
     def build(self, system: System) -> None:
         """Open and build everything a system needs besides its first stage, outside the time of queries."""
-        if any(stage.quantity and not stage.binds for stage in system.stages):
+        if any(stage.compares for stage in system.stages):
             _ = self.quantity_index
         for stage in system.stages:
             if stage.binds:
@@ -242,7 +242,7 @@ class Bench:
         rankers = [first, *map(self.reranker, system.rerankers)]
         seconds, size = sum(ranker.seconds for ranker in rankers), sum(ranker.size for ranker in rankers)
         extraction = self.extracted[1] if system.uses_quantities else 0.0
-        if any(stage.quantity and not stage.binds for stage in system.stages):
+        if any(stage.compares for stage in system.stages):
             seconds, size = seconds + self.quantity_index.seconds, size + self.quantity_index.size
         for encoder in {stage.encoder: None for stage in system.stages if stage.binds}:
             built = self.binding(encoder)

@@ -176,6 +176,9 @@ def _digested(options: Iterable[Declared], values: dict[str, Any]) -> dict[str, 
     """The values of options, with the digests of files and models in the place of their names."""
     for each in options:
         value = values[each.name]
+        if "address" in each.extra:
+            del values[each.name]
+            continue
         if isinstance(value, Path):
             if not value.is_file():
                 raise InputError("no such run file", file=value)

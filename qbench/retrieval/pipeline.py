@@ -18,7 +18,7 @@ from qbench.retrieval.bench import Bench
 from qbench.retrieval.finishing import filtered, reranked, with_binding, with_quantity_score
 from qbench.retrieval.first_stage import FirstStage, Input
 from qbench.retrieval.jobs import Job
-from qbench.retrieval.rankers import AskingRanker, BatchRanker, Candidates, Ranker, Search
+from qbench.retrieval.rankers import AskingRanker, BatchRanker, Candidates, FilteringRanker, Ranker, Search
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.types import ConditionSource
 from qbench.scoring.binding import Asked
@@ -94,13 +94,15 @@ class Pipeline:
         ready = self._prepared("", self.first.prepared, 0)
         if not stage.quantity and isinstance(self.first, BatchRanker):
             return self._best(stage, prefix, depth, ready)
+        if stage.filters and isinstance(self.first, FilteringRanker):
+            return self._satisfying(stage, prefix, depth, ready)
         asked, asking = self._asked(stage, prefix.source)
         unprepared = [self.bench.search(stage, query, prefix.source) for query in self.queries]
         inputs = [
             Input(ready[one][0], self.bench.conditions(query, prefix.source), asked[number] if asked else None)
             for number, (one, query) in enumerate(zip(unprepared, self.queries, strict=True))
         ]
-        index = self.bench.quantity_index.index if stage.quantity and not stage.binds else None
+        index = self.bench.quantity_index.index if stage.compares else None
         binding = self.bench.binding(stage.encoder).index if stage.binds else None
         first = FirstStage(stage, self.first, index, binding, depth)
         start = time.perf_counter()
@@ -127,6 +129,19 @@ class Pipeline:
         share = (time.perf_counter() - start) / len(self.queries)
         return Rankings(rankings, [share + preparing for _, preparing in prepared])
 
+    def _satisfying(
+        self, stage: Stage, prefix: Prefix, depth: int, ready: dict[Search, tuple[Search, float]]
+    ) -> Rankings:
+        """The best of a first stage that applies the conditions itself."""
+        result = Rankings([], [])
+        for query in self.queries:
+            search, preparing = ready[self.bench.search(stage, query, prefix.source)]
+            wanted = self.bench.conditions(query, prefix.source).conditions
+            start = time.perf_counter()
+            result.rankings.append(cast("FilteringRanker", self.first).best_satisfying(search, wanted, depth))
+            result.seconds.append(time.perf_counter() - start + preparing)
+        return result
+
     def _reranked(self, prefix: Prefix, before: Rankings) -> Rankings:
         """The best of each ranking, ordered by a reranker: by its scores alone, with quantities, or with those before.
 
@@ -134,7 +149,7 @@ class Pipeline:
         """
         position, stage = len(prefix.stages) - 1, prefix.stages[-1]
         ranker = self.bench.reranker(stage).ranker
-        index = self.bench.quantity_index.index if stage.quantity and not stage.binds else None
+        index = self.bench.quantity_index.index if stage.compares else None
         ready = self._prepared(str(stage.bare), ranker.encoded, position)
         prepared = [ready[self.bench.search(stage, query, prefix.source)] for query in self.queries]
         query_conditions = [self.bench.conditions(query, prefix.source) for query in self.queries]

@@ -4,17 +4,20 @@ The grammar reads them in systems' names, the reference lists them, and openers 
 `only="first stage"` does not apply to rerankers; `checkpoint=KIND` marks a model that runs on this machine, identified
 in keys by its files; `of_model=True` marks an option that a model adds to those of a Q before its name;
 `needs=(OTHER, WORD)` one that changes nothing unless the option OTHER has that value, or with a WORD "not X" another
-than X, and is refused then; with `reads=(WORD, WHAT)` a model with that word reads WHAT, as an entry's `reads` says.
+than X, and is refused then; with `reads=(WORD, WHAT)` a model with that word reads WHAT, as an entry's `reads` says;
+`address=True` marks the address of a server that computes the same wherever it is: it is in no key.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
 from qbench.errors import OptionError
-from qbench.options import option
+from qbench.options import again, option
 from qbench.scoring.phi import FAMILIES
 
 DType = Literal["float32", "float16", "int8"]
@@ -38,6 +41,49 @@ class LexicalOptions:
     engine: Literal["numpy", "rank-bm25"] = option(
         "numpy", help="numpy: qbench's own implementation; rank-bm25: the reference implementation, slow"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Served:
+    k1: float = again(LexicalOptions, "k1")
+    b: float = again(LexicalOptions, "b")
+    epsilon: float = again(LexicalOptions, "epsilon")
+    concepts: Literal["ignored", "shared"] = option(
+        "ignored",
+        help="Whether _filter also asks that the mention's concept shares a word with the condition's",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PostgresOptions(_Served):
+    """Options of a PostgreSQL server."""
+
+    dsn: str = option(
+        "auto",
+        help="Address of the server, as libpq reads it, without a password; auto: what the environment names (PGHOST, "
+        "PGSERVICE, ...)",
+        address=True,
+    )
+
+    def __post_init__(self) -> None:
+        refuse_password(self.dsn)
+
+
+def refuse_password(address: str) -> None:
+    """Refuse a server's address with a password: names of systems are shown on boards.
+
+    Raises:
+        OptionError: it has one.
+    """
+    try:
+        inside = urlsplit(address).password is not None
+    except ValueError:
+        inside = False
+    if inside or re.search(r"\bpassword\s*=", address):
+        raise OptionError(
+            "the address holds a password, which would be shown on boards",
+            remedy="Leave it out, and set PGPASSWORD or write it into ~/.pgpass",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -123,6 +123,18 @@ class AskingRanker(Ranker, Protocol):
         ...
 
 
+@runtime_checkable
+class FilteringRanker(Ranker, Protocol):
+    """Also leaves out, before it ranks, the documents that do not meet a query's conditions; its entry says so."""
+
+    def best_satisfying(self, search: Search, conditions: Sequence[Condition], depth: int) -> Candidates:
+        """The best `depth` documents in which every condition is met by unit and value, best first.
+
+        Of equal scores the lower position is first; without conditions, the best of all.
+        """
+        ...
+
+
 class LexicalRanker(Ranker, Protocol):
     """Also knows which documents hold a search's tokens; its entry has the options of a lexical Q."""
 

@@ -153,6 +153,7 @@ class Entry:
         needs: what it cannot do without ("conditions", a package, a model).
         version: of a system that a user or another package registered: names what it computes; "" for qbench's own.
         k: of a reranker: number of documents that it takes, unless its name says otherwise.
+        filters: of a model: whether it applies `_filter` itself (`qbench.retrieval.rankers.FilteringRanker`).
     """
 
     name: str
@@ -171,6 +172,7 @@ class Entry:
     needs: tuple[str, ...] = ()
     version: str = ""
     k: int = K
+    filters: bool = False
 
     @cached_property
     def declared(self) -> tuple[Declared, ...]:

@@ -63,6 +63,11 @@ class Stage:
         return self.quantity is not None and self.quantity.name == "_filter"
 
     @property
+    def compares(self) -> bool:
+        """Whether its quantity score looks up values in the quantity index; Bind has its own, some models filter."""
+        return self.quantity is not None and not self.binds and not (self.filters and self.entry().filters)
+
+    @property
     def takes_best(self) -> bool:
         """Whether it is a neural model with Q, which as a first stage scores its own best k alone."""
         return self.takes_terms and self.entry().is_neural

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from qbench.scoring.postings import Postings, best, hits, holding_all, load_loops, matching, score, sums
 
 __all__ = [
-    "Postings", "best", "build", "hits", "holding_all", "idf", "load_loops", "matching", "saturation", "score", "sums",
+    "Postings", "best", "build", "counted", "hits", "holding_all", "idf", "load_loops", "matching", "mean_length",
+    "saturation", "score", "sums",
 ]  # fmt: skip
 
 
@@ -47,18 +48,38 @@ def build(
     (array([0, 1, 0, 2], dtype=int32), array([0, 2, 3, 4]))
     """
     size = lengths.size
+    starts, doc, counts = counted(tokens, lengths, terms)
+    weights = saturation(counts, lengths[doc], mean_length(lengths), k1=k1, b=b)
+    weights *= np.repeat(idf(np.diff(starts), size, epsilon), np.diff(starts))
+    return Postings(starts, doc.astype(np.int32), weights, size)
+
+
+def counted(
+    tokens: NDArray[np.int32], lengths: NDArray[np.int64], terms: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Which documents hold each term, and how often.
+
+    Args:
+        tokens, lengths, terms: as for `build`.
+
+    Returns:
+        starts, shape (terms + 1,): the postings of term t are starts[t] to starts[t + 1]; docs, shape (postings,),
+        ascending within a term; counts, likewise.
+    """
+    size = max(lengths.size, 1)
     # One number per (term, document) pair: sorting them groups the tokens as posting lists need them.
-    pairs = tokens.astype(np.int64) * max(size, 1)
-    pairs += np.repeat(np.arange(size), lengths)
+    pairs = tokens.astype(np.int64) * size
+    pairs += np.repeat(np.arange(lengths.size), lengths)
     pairs.sort()
     first = np.flatnonzero(np.concatenate(([True], pairs[1:] != pairs[:-1]))) if pairs.size else np.empty(0, np.int64)
     counts = np.diff(np.append(first, pairs.size))
-    term, doc = np.divmod(pairs[first], max(size, 1))
-    starts = np.searchsorted(term, np.arange(terms + 1)).astype(np.int64)
-    mean = lengths.sum() / size if size and lengths.any() else 1.0
-    weights = saturation(counts, lengths[doc], mean, k1=k1, b=b)
-    weights *= np.repeat(idf(np.diff(starts), size, epsilon), np.diff(starts))
-    return Postings(starts, doc.astype(np.int32), weights, size)
+    term, docs = np.divmod(pairs[first], size)
+    return np.searchsorted(term, np.arange(terms + 1)).astype(np.int64), docs, counts
+
+
+def mean_length(lengths: NDArray[np.int64]) -> float:
+    """The mean number of tokens of a document, above zero; shape of `lengths`: (documents,)."""
+    return float(lengths.sum() / lengths.size) if lengths.size and lengths.any() else 1.0
 
 
 def saturation(

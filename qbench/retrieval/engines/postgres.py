@@ -1,0 +1,298 @@
+"""`Postgres`: BM25 and the filter of *Numbers Matter* (section 4) computed by a PostgreSQL server."""
+
+from __future__ import annotations
+
+import re
+import time
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from qbench.errors import InputError, OptionError, ServerError
+from qbench.extras import needed
+from qbench.keys import key, revision
+from qbench.quantities.concept_match import folded
+from qbench.quantities.types import Condition
+from qbench.retrieval.engines import postgres_sql as sql
+from qbench.retrieval.engines.tables import ServedTables, Weights, served_tables
+from qbench.retrieval.engines.windows import windows
+from qbench.retrieval.lexical import with_tokens
+from qbench.retrieval.ranker_options import PostgresOptions, refuse_password
+from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search, Terms
+from qbench.retrieval.systems import Stage
+
+if TYPE_CHECKING:
+    import psycopg
+
+ROWS = 100_000
+"""Rows sent together."""
+
+_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+
+
+def open_postgres(stage: Stage, options: PostgresOptions, context: RankerContext) -> OpenedRanker:
+    """A first stage on a PostgreSQL server; the tables are written there if they are missing.
+
+    Raises:
+        MissingPackageError: psycopg is not installed.
+        OptionError: the address holds a password.
+        ServerError: the server cannot be reached, or refuses.
+    """
+    weights = Weights(options.k1, options.b, options.epsilon)
+    mentions = context.quantities()
+    name = key("served tables", corpus=context.corpus_key, mentions=mentions.digest, weights=repr(weights),
+               analysis=revision("analysis"), language=context.language)  # fmt: skip
+    connection = connect(options.dsn)
+    try:
+        schema = f"qbench_{name}"
+        start = time.perf_counter()
+        if not has_tables(connection, schema):
+            tables = served_tables(
+                context.corpus, mentions.table, context.units(), weights=weights, language=context.language
+            )
+            load(connection, schema, tables)
+        seconds = time.perf_counter() - start
+        ranker = Postgres(connection, schema, context.corpus.height, options.concepts, context.language)
+        return OpenedRanker(ranker, seconds, stored_bytes(connection, schema))
+    except BaseException:
+        connection.close()
+        raise
+
+
+class Postgres:
+    """BM25 in SQL, and conditions with it.
+
+    Args:
+        connection: to the server; closed with the ranker.
+        schema: of the tables.
+        size: number of documents.
+        concepts: whether a mention meets a condition only if their concepts share a word.
+        language: code of the texts' language.
+    """
+
+    def __init__(
+        self, connection: psycopg.Connection[Any], schema: str, size: int, concepts: str, language: str
+    ) -> None:
+        self.size, self.concepts, self.language = size, concepts, language
+        self._connection = connection
+        self._close = weakref.finalize(self, connection.close)
+        with _named():
+            connection.execute(f"SET search_path = {checked_schema(schema)}")
+
+    def encoded(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches with the tokens of their texts."""
+        return with_tokens(searches, self.language)
+
+    def prepared(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches with the tokens of their texts."""
+        return with_tokens(searches, self.language)
+
+    def search(self, search: Search) -> Candidates:
+        """The documents that hold at least one of the tokens, with their BM25 scores."""
+        found = self._ranked(sql.SEARCH, tokens=_sent(search.tokens), depth=None)
+        order = np.argsort(found.docs)
+        return Candidates(found.docs[order], found.scores[order])
+
+    def best(self, searches: Sequence[Search], depth: int) -> list[Candidates]:
+        """The best documents of each search, best first."""
+        return [self._ranked(sql.SEARCH, tokens=_sent(search.tokens), depth=depth) for search in searches]
+
+    def best_satisfying(self, search: Search, conditions: Sequence[Condition], depth: int) -> Candidates:
+        """The best documents in which every condition is met; without conditions, the best of all."""
+        if not conditions:
+            return self.best([search], depth)[0]
+        asked = query_parameters(search.tokens, conditions, self.concepts, self.language)
+        statement = sql.filtered([len(windows(condition)) for condition in conditions])
+        return self._ranked(statement, **asked, depth=depth)
+
+    def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
+        """The BM25 scores of each search's candidates."""
+        scores = []
+        for search, some in zip(searches, candidates, strict=True):
+            found, of_all = self.search(search), np.zeros(self.size)
+            of_all[found.docs] = found.scores
+            scores.append(of_all[some.docs])
+        return scores
+
+    def holding(self, search: Search, terms: Terms) -> NDArray[np.intp]:
+        """The documents that hold any, or all, of the tokens."""
+        least = 1 if terms == "any" else len(set(search.tokens))
+        rows = self._rows(sql.HOLDING, tokens=_sent(search.tokens), least=least)
+        return np.array([doc for (doc,) in rows], dtype=np.intp)
+
+    def _ranked(self, statement: str, **parameters: Any) -> Candidates:
+        rows = self._rows(statement, **parameters)
+        docs = np.fromiter((doc for doc, _ in rows), np.intp, len(rows))
+        return Candidates(docs, np.fromiter((score for _, score in rows), np.float64, len(rows)))
+
+    def _rows(self, statement: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        with _named():
+            # Never prepared: a plan for any tokens takes no account of how frequent these are.
+            found = self._connection.execute(sql.for_psycopg(statement), parameters, prepare=False, binary=True)
+            rows: list[tuple[Any, ...]] = found.fetchall()
+        return rows
+
+
+def query_parameters(
+    tokens: Sequence[str], conditions: Sequence[Condition], concepts: str, language: str
+) -> dict[str, Any]:
+    """The parameters of `postgres_sql.filtered`, but for the depth.
+
+    Args:
+        tokens: of the query.
+        conditions: at least one.
+        concepts: "shared" if the concept of a mention must share a word with its condition's; else "ignored".
+        language: code of the texts' language.
+    """
+    parameters: dict[str, Any] = {"tokens": _sent(tokens)}
+    for number, condition in enumerate(conditions):
+        parameters[f"base_unit_{number}"] = condition.base_unit
+        words = folded(condition.concept, language) if concepts == "shared" else ()
+        parameters[f"concept_{number}"] = sorted(words)
+        for place, window in enumerate(windows(condition)):
+            parameters |= {f"{name}_{number}_{place}": edge for name, edge in asdict(window).items()}
+    return parameters
+
+
+def _sent(tokens: Sequence[str]) -> list[str]:
+    return [token.replace("\x00", "") for token in tokens]
+
+
+def quoted(word: str) -> str:
+    r"""A word as an array of PostgreSQL is written.
+
+    >>> print(quoted('say "a\\b"'))
+    "say \"a\\b\""
+    """
+    return '"' + word.replace("\x00", "").replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def connect(dsn: str) -> psycopg.Connection[Any]:
+    """A connection to a server; each statement is its own transaction.
+
+    Args:
+        dsn: address as libpq reads it; "auto" for what the environment names (PGHOST, PGSERVICE, ...).
+
+    Raises:
+        MissingPackageError: psycopg is not installed.
+        OptionError: the address holds a password.
+        ServerError: the server cannot be reached, or refuses.
+    """
+    refuse_password(dsn)
+    driver = needed("psycopg", "postgres", "PostgreSQL")
+    with _named():
+        connection: psycopg.Connection[Any] = driver.connect("" if dsn == "auto" else dsn, autocommit=True)
+        # Compiling a query takes longer than the query.
+        connection.execute("SET jit = off")
+    return connection
+
+
+def checked_schema(name: str) -> str:
+    """A name of a schema that needs no quotes.
+
+    Raises:
+        OptionError: it is none.
+    """
+    if not _NAME.fullmatch(name):
+        raise OptionError("not a schema's name", value=name, remedy="Use small letters, digits and _, at most 63")
+    return name
+
+
+def has_tables(connection: psycopg.Connection[Any], schema: str) -> bool:
+    """Whether a schema holds the tables; they are written in one transaction, so it holds all or none."""
+    with _named():
+        found = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (f"{checked_schema(schema)}.settings",))
+        return bool((found.fetchone() or (False,))[0])
+
+
+def load(connection: psycopg.Connection[Any], schema: str, tables: ServedTables) -> bool:
+    """Write the tables into a schema; several at once do it once.
+
+    Args:
+        connection: with the right to create a schema.
+        schema: its name.
+        tables: what to write.
+
+    Returns:
+        whether they were written now; False where they were there.
+
+    Raises:
+        OptionError: not a name of a schema, or the schema holds something else.
+        ServerError: the server refuses.
+    """
+    with _named():
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (checked_schema(schema),))
+            if has_tables(connection, schema):
+                return False
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+            connection.execute(f"SET LOCAL search_path = {schema}")
+            connection.execute(sql.TABLES.encode())
+            for name, frame in tables.frames().items():
+                _copy(connection, name, frame)
+            connection.execute(sql.INDEXES.encode())
+        for name in tables.frames():
+            # Without it, the server reads each posting's row besides the index.
+            connection.execute(f"VACUUM (ANALYZE) {schema}.{name}".encode())
+    return True
+
+
+def _copy(connection: psycopg.Connection[Any], name: str, frame: pl.DataFrame) -> None:
+    with connection.cursor() as cursor, cursor.copy(copy_statement(name, frame).encode()) as copy:
+        for start in range(0, frame.height, ROWS):
+            copy.write(csv_of(frame.slice(start, ROWS)))
+
+
+def copy_statement(name: str, frame: pl.DataFrame, source: str = "STDIN") -> str:
+    """The COPY of a table, from CSV without a header."""
+    return f"COPY {name} ({', '.join(frame.columns)}) FROM {source} (FORMAT csv)"
+
+
+def csv_of(frame: pl.DataFrame) -> bytes:
+    """Rows as CSV that COPY reads: texts in quotes, arrays in braces, without the character that PostgreSQL refuses."""
+    lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
+    arrays = [
+        pl.Series(name, ["{" + ",".join(map(quoted, words)) + "}" for words in frame[name]], dtype=pl.String)
+        for name in lists
+    ]
+    rows = frame.with_columns(arrays).with_columns(pl.col(pl.String).str.replace_all("\x00", "", literal=True))
+    return rows.write_csv(include_header=False, quote_style="non_numeric").encode()
+
+
+def stored_bytes(connection: psycopg.Connection[Any], schema: str) -> int:
+    """Bytes of the tables and their indexes on the server."""
+    with _named():
+        rows = connection.execute(
+            "SELECT sum(pg_total_relation_size(oid)) FROM pg_class"
+            " WHERE relnamespace = to_regnamespace(%s) AND relkind = 'r'",
+            (schema,),
+        ).fetchone()
+    return int(rows[0] or 0) if rows else 0
+
+
+@contextmanager
+def _named() -> Iterator[None]:
+    """Errors of the server as ours."""
+    errors = needed("psycopg", "postgres", "PostgreSQL").errors
+    try:
+        yield
+    except errors.DuplicateTable as error:
+        raise OptionError(f"PostgreSQL: {_first(error)}", remedy="Choose another --schema, or drop this one") from None
+    except errors.OperationalError as error:
+        raise ServerError(
+            f"PostgreSQL: {_first(error)}", remedy="Check the address, and that the server runs"
+        ) from None
+    except errors.DataError as error:
+        raise InputError(f"PostgreSQL: {_first(error)}") from None
+    except errors.Error as error:
+        raise ServerError(f"PostgreSQL: {_first(error)}") from None
+
+
+def _first(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

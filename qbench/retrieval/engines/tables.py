@@ -1,0 +1,142 @@
+"""An index as tables that any database can hold: documents, terms, postings, and mentions with typed columns."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from qbench.keys import revision
+from qbench.quantities.concept_match import folded, stated_concept
+from qbench.quantities.languages import ENGLISH
+from qbench.quantities.units import Units
+from qbench.retrieval.analysis import token_ids
+from qbench.retrieval.quantity_index import amounts_of_rates
+from qbench.scoring import bm25
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The parameters of BM25, as `qbench.retrieval.ranker_options.LexicalOptions` has them."""
+
+    k1: float = 1.5
+    b: float = 0.75
+    epsilon: float = 0.25
+
+
+@dataclass(frozen=True)
+class ServedTables:
+    """What an engine stores.
+
+    Attributes:
+        documents: doc (position, in falling order of doc_id), doc_id, passage, tokens (their number).
+        terms: term (number), token, documents (that hold it), idf (of `qbench.scoring.bm25.idf`).
+        postings: term, doc, count (of the term in it), tokens (of the document, so that a score needs no join); sorted
+            by term and doc.
+        mentions: doc, the stated value, value_high, unit, comparator and change; base_unit, and in it the interval of
+            possible values, low to high, infinite where a bounded mention ("more than 5") is; low_open and high_open
+            where an end is itself impossible; concept, the folded words of what the number is about.
+        settings: one row: documents, mean_tokens, language, and the parameters of BM25.
+    """
+
+    documents: pl.DataFrame
+    terms: pl.DataFrame
+    postings: pl.DataFrame
+    mentions: pl.DataFrame
+    settings: pl.DataFrame
+
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """The tables by name."""
+        names = ("documents", "terms", "postings", "mentions", "settings")
+        return {name: getattr(self, name) for name in names}
+
+
+_ABOUT = ["concept", "subject", "unit", "family"]
+
+
+def served_tables(
+    corpus: pl.DataFrame,
+    quantities: pl.DataFrame,
+    units: Units,
+    *,
+    weights: Weights = Weights(),
+    language: str = ENGLISH,
+) -> ServedTables:
+    """The tables of a corpus.
+
+    Args:
+        corpus: columns doc_id and passage, by falling doc_id (`qbench.retrieval.passages.passages`).
+        quantities: `quantity_schema`; mentions of documents that are not in the corpus are left out.
+        units: those of the extraction.
+        weights: the parameters of BM25.
+        language: code of the texts' language.
+    """
+    vocabulary, ids, lengths = token_ids(corpus["passage"], language)
+    starts, docs, counts = bm25.counted(ids, lengths, len(vocabulary))
+    frequencies = np.diff(starts)
+    numbers = pl.Series(range(corpus.height), dtype=pl.Int32)
+    documents = corpus.select("doc_id", "passage").with_columns(doc=numbers, tokens=pl.Series(lengths, dtype=pl.Int32))
+    terms = pl.DataFrame(
+        {
+            "term": pl.Series(range(len(vocabulary)), dtype=pl.Int32),
+            "token": pl.Series(vocabulary, dtype=pl.String),
+            "documents": pl.Series(frequencies, dtype=pl.Int32),
+            "idf": bm25.idf(frequencies, corpus.height, weights.epsilon),
+        }
+    )
+    postings = pl.DataFrame(
+        {
+            "term": np.repeat(np.arange(len(vocabulary), dtype=np.int32), frequencies),
+            "doc": docs.astype(np.int32),
+            "count": counts.astype(np.int32),
+            "tokens": lengths[docs].astype(np.int32),
+        }
+    )
+    settings: dict[str, Any] = {
+        "version": revision("served tables"),
+        "documents": corpus.height,
+        "mean_tokens": bm25.mean_length(lengths),
+        "language": language,
+        **asdict(weights),
+    }
+    return ServedTables(
+        documents.select("doc", "doc_id", "passage", "tokens"),
+        terms,
+        postings,
+        _mentions(quantities, corpus["doc_id"], units, language),
+        pl.DataFrame([settings]),
+    )
+
+
+def _mentions(quantities: pl.DataFrame, doc_ids: pl.Series, units: Units, language: str) -> pl.DataFrame:
+    """The mentions, and the amounts that rates of them are (`qbench.retrieval.quantity_index`), by document."""
+    quantities = pl.concat([quantities, amounts_of_rates(quantities, units)])
+    positions = pl.DataFrame({"doc_id": doc_ids, "doc": pl.Series(range(len(doc_ids)), dtype=pl.Int32)})
+    bounded = pl.col("comparator")
+    found = quantities.join(positions, on="doc_id", how="inner").select(
+        "doc",
+        "value",
+        "comparator",
+        "change",
+        "base_unit",
+        *_ABOUT,
+        value_high="high",
+        low=pl.when(bounded.is_in(["<", "<="])).then(-float("inf")).otherwise("base_value"),
+        high=pl.when(bounded.is_in([">", ">="])).then(float("inf")).otherwise("base_high"),
+        low_open=bounded == ">",
+        high_open=bounded == "<",
+    )
+    distinct = found.select(_ABOUT).unique()
+    lexemes = [
+        sorted(folded((*stated_concept(tuple(concept.split()), unit, family, language), *subject.split()), language))
+        for concept, subject, unit, family in distinct.select("concept", "subject", "unit", "family").iter_rows()
+    ]
+    about = distinct.with_columns(lexemes=pl.Series(lexemes, dtype=pl.List(pl.String)))
+    return (
+        found.join(about, on=_ABOUT, how="left")
+        .with_columns(concept="lexemes")
+        .drop("subject", "family", "lexemes")
+        .sort("doc", "base_unit", "low", "high", "unit")
+    )

@@ -1,0 +1,48 @@
+"""`qbench serve-index`: what it writes and shows."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from qbench.cli.main import app
+from qbench.index.build import build_index
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("index")
+    (folder / "corpus.jsonl").write_text(json.dumps({"doc_id": "a", "text": "A laptop of 1.2 kg."}))
+    return build_index(folder / "corpus.jsonl", folder / "index", workers=1).path
+
+
+def run(*words):
+    result = CliRunner().invoke(app, ["serve-index", *map(str, words)])
+    return result
+
+
+def test_the_query_is_shown(index):
+    shown = run(index, "--query", "laptop under 2 kg").stdout
+    assert shown.startswith("WITH asked")
+    assert "%(low_from_0_0)s" in shown
+    assert '"base_unit_0": "kilogram"' in shown
+    assert "satisfying_0" not in run(index, "--query", "laptop").stdout
+
+
+def test_files_are_written_once(index, tmp_path):
+    assert run(index, "-o", tmp_path / "files").exit_code == 0
+    names = {path.name for path in (tmp_path / "files").iterdir()}
+    assert names == {
+        "documents.csv", "terms.csv", "postings.csv", "mentions.csv", "settings.csv", "load.sql", "search.sql",
+        "manifest.json",
+    }  # fmt: skip
+    before = (tmp_path / "files" / "manifest.json").stat().st_mtime_ns
+    assert run(index, "-o", tmp_path / "files").exit_code == 0
+    assert (tmp_path / "files" / "manifest.json").stat().st_mtime_ns == before
+
+
+def test_one_place_is_asked_for(index, tmp_path):
+    result = run(index, "-o", tmp_path / "files", "--server", "auto")
+    assert "one is needed" in str(result.exception)
