@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qbench.models.numbers import Number
+    from qbench.quantities.types import Condition, Quantity
     from qbench.retrieval.explaining import DocumentScore, Explanation
     from qbench.retrieval.explaining_numbers import NumberExplanation
+    from qbench.retrieval.explaining_scores import ComparedMention, ScoreExplanation
+    from qbench.retrieval.rankers import TermScore
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -24,11 +27,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 def explain(
     benchmark: Annotated[Path, typer.Argument(help="A benchmark, or a folder in BEIR's layout.")],
     query: Annotated[str, typer.Argument(help="The id of one of its queries, or a query's text.")],
-    system: Annotated[str, typer.Option(help="A system whose last stage is with Bind; or DeepQuant.")] = "BindBM25",
+    docs: Annotated[list[str] | None, typer.Argument(help="Ids of documents to explain instead of the best.")] = None,
+    system: Annotated[str, typer.Option(help="A system; its last stage is explained.")] = "BindBM25",
     top: Annotated[int, typer.Option(min=1, help="Number of documents.")] = 3,
-    doc: Annotated[
-        list[str] | None, typer.Option(help="Id of a document to explain instead of the best; repeat it.")
-    ] = None,
     conditions: Annotated[
         Literal["parsed", "given"], typer.Option(help="Where a query of the benchmark has its conditions from.")
     ] = "parsed",
@@ -38,27 +39,33 @@ def explain(
     ] = None,
     output_format: FormatOption = "text",
 ) -> None:
-    """Show what the parts of Bind's score are for a query's best documents, and which value counts for which condition.
+    """Show what the score of a query's best documents is made of.
 
-    For DeepQuant: the weight of words and numbers, which operator it reads in the query, and for each of the document's
-    numbers how its unit fits, what it believes of the comparison, and how relevant that makes it; the first one counts.
+    Of Bind: its parts, and which value counts for which condition. Of DeepQuant: the weight of words and numbers, which
+    operator it reads in the query, and for each of the document's numbers how its unit fits, what it believes of the
+    comparison, and how relevant that makes it; the first one counts. Of all others: what each term adds; for Q what
+    the quantities add, and the Phi score of each mention; for a filter which mention satisfies the condition.
 
-    Example: qbench explain my-benchmark "laptop with a weight under 2 kg" --top 5
+    Example: qbench explain my-benchmark "laptop with a weight under 2 kg" --top 5 --system QBM25
     """
     from qbench.benchmark.disk import open_benchmark
     from qbench.cli.leaderboard import HOME
     from qbench.retrieval.explaining import explain as explained
     from qbench.retrieval.explaining_numbers import NAME, explain_numbers
+    from qbench.retrieval.explaining_scores import explain_scores
     from qbench.retrieval.grammar import parse_system
 
     opened, parsed = open_benchmark(benchmark), parse_system(system)
     where, last = output or HOME / opened.name, parsed.stages[-1]
-    if last.model.name == NAME and not last.binds:
-        by_numbers = explain_numbers(opened, parsed, query, where, top=top, docs=doc or (), source=conditions)
+    if last.binds:
+        found = explained(opened, parsed, query, where, top=top, docs=docs or (), source=conditions)
+        print_table(lines(found), records(found), output_format)
+    elif last.model.name == NAME and last.quantity is None and not parsed.rerankers:
+        by_numbers = explain_numbers(opened, parsed, query, where, top=top, docs=docs or (), source=conditions)
         print_table(number_lines(by_numbers), number_records(by_numbers), output_format)
     else:
-        found = explained(opened, parsed, query, where, top=top, docs=doc or (), source=conditions)
-        print_table(lines(found), records(found), output_format)
+        scores = explain_scores(opened, parsed, query, where, top=top, docs=docs or (), source=conditions)
+        print_table(score_lines(scores), score_records(scores), output_format)
 
 
 def records(found: Explanation) -> list[dict[str, Any]]:
@@ -101,6 +108,66 @@ def number_records(found: NumberExplanation) -> list[dict[str, Any]]:
         }
         for rank, document in enumerate(found.documents, start=1)
     ]
+
+
+def score_records(found: ScoreExplanation) -> list[dict[str, Any]]:
+    """One record a document, and under each condition the mentions in its unit."""
+    return [
+        {
+            "rank": rank,
+            "searched": found.searched,
+            **_without(asdict(document), "mentions"),
+            "conditions": [
+                {**condition.to_dict(), "mentions": [asdict(mention) for mention in mentions]}
+                for condition, mentions in zip(found.conditions, document.mentions, strict=True)
+            ],
+        }
+        for rank, document in enumerate(found.documents, start=1)
+    ]
+
+
+def score_lines(found: ScoreExplanation) -> list[str]:
+    """The explanation of a score by its terms and mentions as text."""
+    from qbench.index.show import printable
+
+    made = [f"searched: {printable(found.searched)}"]
+    for rank, document in enumerate(found.documents, start=1):
+        if document.score is None:
+            made += ["", f"-. {printable(document.doc_id)}: left out by the filter; score {document.own:.3f}"]
+        elif document.normalised is None:
+            made += ["", f"{rank}. {printable(document.doc_id)}: {document.score:.3f}"]
+        else:
+            sums = f"{document.normalised:.3f} normalised + {document.added:.3f} quantities"
+            made += ["", f"{rank}. {printable(document.doc_id)}: {document.score:.3f} = {sums}"]
+        made.append(f"   {printable(document.text)}")
+        terms = [f"{printable(_words(term))} {term.score:.3f}" for term in document.terms]
+        made += [f"   {document.own:.3f} = {' + '.join(terms)}"] if terms else []
+        for condition, mentions in zip(found.conditions, document.mentions, strict=True):
+            for each in mentions or (None,):
+                made.append(f"   {_verdict(condition, each)}")
+    return made
+
+
+def _stated(mention: Quantity) -> str:
+    from qbench.quantities.mentions import quantity_text
+
+    return quantity_text(mention.value, mention.high, mention.comparator, mention.change, mention.unit)
+
+
+def _words(term: TermScore) -> str:
+    return term.asked if term.found == term.asked else f"{term.asked} ~ {term.found}"
+
+
+def _verdict(condition: Condition, each: ComparedMention | None) -> str:
+    """What a mention is for a condition; without one, that there is none."""
+    from qbench.index.show import printable
+
+    asked = f"{condition.comparator} {condition.value:,.15g} {condition.unit}".rstrip()
+    if each is None:
+        return f"no value to compare with {asked}"
+    stated = printable(_stated(each.mention))
+    phi = "" if each.phi is None else f": Phi {each.phi:.3f}"
+    return f"{stated} {'satisfies' if each.satisfies else 'does not satisfy'} {asked}{phi}"
 
 
 def _without(record: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -157,9 +224,8 @@ def _document(rank: int, document: DocumentScore, found: Explanation) -> list[st
     for (condition, _), mentions in zip(found.conditions, document.mentions, strict=True):
         for each in mentions[:3]:
             concept = " ".join((*each.mention.concept, *(f"({word})" for word in each.mention.subject)))
-            start, end = each.mention.value_span
             verdict = "satisfies" if each.satisfies else "does not satisfy"
-            stated = f"{document.text[start:end]} {each.mention.unit}".rstrip()
+            stated = _stated(each.mention)
             asked = f"{condition.comparator} {condition.value:,.15g}"
             about = f", of: {printable(concept)}" if concept else ""
             made.append(f"   {printable(stated)} {verdict} {asked} ({each.value:.2f}){about}")

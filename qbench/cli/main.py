@@ -30,7 +30,7 @@ VERBS: dict[str, str] = {
     "serve-index": "Index -> tables and queries for PostgreSQL.",
     "boards": "Several leaderboards side by side, with a mean rank.",
     "tune": "Choose a system's parameters on validation queries.",
-    "explain": "A query and documents -> what each part of Bind's score is.",
+    "explain": "A query and documents -> what the score of a system is made of.",
     "evaluate": "Score run files of other tools.",
     "extract": "Show the quantities of a text.",
     "describe": "Index -> what each quantity is, in words.",

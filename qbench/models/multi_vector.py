@@ -35,7 +35,6 @@ from qbench.models.single_vector import BATCH, Role, load_model
 
 if TYPE_CHECKING:
     import sentence_transformers
-    from torch import Tensor
 
 _WORDS = 1024
 """Documents of one word that go through a model together."""
@@ -114,11 +113,14 @@ class MultiVector:
         """
         kept: list[NDArray[np.int64]] = []
         for first in range(0, len(texts), self.batch):
-            for row, mask in zip(*self._read(texts[first : first + self.batch]), strict=True):
-                ids = row[mask.bool()].cpu().numpy().astype(np.int64)
-                kept.append(ids if ids.size else np.zeros(1, np.int64))
+            kept += self._kept(texts[first : first + self.batch])
         lengths = np.array([len(ids) for ids in kept], np.int64)
         return lengths, np.concatenate([*kept, np.empty(0, np.int64)])
+
+    def words(self, text: str, role: Role = "document") -> list[str]:
+        """The tokens of a text that `encode` gives vectors for, markers included, in the words of the vocabulary."""
+        (ids,) = self._kept([text], role)
+        return list(self.model.tokenizer.convert_ids_to_tokens(ids.tolist()))
 
     def alone(self) -> NDArray[np.float32]:
         """The vector of each word of the vocabulary in a document of this word alone, shape (words, dimension).
@@ -149,20 +151,22 @@ class MultiVector:
             found.append(made[:, place].float().cpu().numpy())
         return np.concatenate(found, dtype=np.float32)
 
-    def _features(self, texts: Sequence[str]) -> dict[str, Any]:
-        prompt = self.model.prompts.get("document") or None
-        features: dict[str, Any] = dict(self.model.preprocess(list(texts), prompt=prompt, task="document"))
+    def _features(self, texts: Sequence[str], role: Role = "document") -> dict[str, Any]:
+        prompt = self.model.prompts.get(role) or None
+        features: dict[str, Any] = dict(self.model.preprocess(list(texts), prompt=prompt, task=role))
         return features
 
-    def _read(self, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
-        """Token numbers and which of them are kept, each of shape (texts, tokens)."""
+    def _kept(self, texts: Sequence[str], role: Role = "document") -> list[NDArray[np.int64]]:
+        """For each text the numbers of the tokens that are kept; 0 for the zero vector of one that keeps nothing."""
         from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
 
-        features = self._features(texts)
+        features = self._features(texts, role)
         for module in self.model:
             if isinstance(module, MultiVectorMask):
-                features = module(features, task="document")
-        return features["input_ids"], features["attention_mask"]
+                features = module(features, task=role)
+        rows = zip(features["input_ids"], features["attention_mask"], strict=True)
+        kept = (row[mask.bool()].cpu().numpy().astype(np.int64) for row, mask in rows)
+        return [ids if ids.size else np.zeros(1, np.int64) for ids in kept]
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which documents have more tokens than are read, shape (texts,)."""

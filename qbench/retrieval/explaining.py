@@ -111,7 +111,7 @@ def explain(
     asked_query = query_of(benchmark, query, source)
     (asked,) = bench.asked([asked_query], source, stage.encoder)
     index, weights = bench.binding(stage.encoder).index, stage.quantity_options()
-    hits = _scored(bench, system, asked_query, source)
+    hits = scored(bench, system, asked_query, source)
     if stage.finds_terms and not system.rerankers:
         hits = with_satisfying(hits, index, asked)
     pooled = None if wanted.size or system.rerankers else top
@@ -169,15 +169,15 @@ def positions_of(bench: Bench, docs: Sequence[str]) -> NDArray[np.intp]:
     return np.flatnonzero(bench.corpus["doc_id"].is_in(list(docs)).to_numpy())
 
 
-def shown(scored: Candidates, top: int, wanted: NDArray[np.intp]) -> Candidates:
+def shown(hits: Candidates, top: int, wanted: NDArray[np.intp]) -> Candidates:
     """The best documents, or those at the wanted positions that were found, if there are any wanted."""
     if not wanted.size:
-        return ranked(scored, top)
-    kept = np.isin(scored.docs, wanted)
-    return ranked(Candidates(scored.docs[kept], scored.scores[kept]), wanted.size)
+        return ranked(hits, top)
+    kept = np.isin(hits.docs, wanted)
+    return ranked(Candidates(hits.docs[kept], hits.scores[kept]), wanted.size)
 
 
-def _scored(bench: Bench, system: System, query: Query, source: ConditionSource) -> Candidates:
+def scored(bench: Bench, system: System, query: Query, source: ConditionSource) -> Candidates:
     """What the last stage of a system scores, with the scores of its model."""
     stage = system.stages[-1]
     if not system.rerankers:

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from qbench.compression.codec import Arrays
 from qbench.compression.plain import DTYPES
 from qbench.models.folders import model_digest, model_folder
-from qbench.models.multi_vector import UNTRAINED, MultiVectorEncoder, load_multi_vector_encoder
+from qbench.models.multi_vector import UNTRAINED, MultiVector, MultiVectorEncoder, load_multi_vector_encoder
 from qbench.models.numcolbert import require_numeric_heads
 from qbench.progress import Progress, silent
 from qbench.retrieval.ranker_options import MultiVectorOptions
-from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
+from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search, TermScore
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.vector_ranker import VectorRanker
@@ -79,6 +79,22 @@ class LateInteraction(VectorRanker):
         lengths, vectors = self.encoder.encode([search.text for search in searches], "query")
         parts = np.split(vectors, np.cumsum(lengths)[:-1]) if len(searches) else []
         return [replace(query, vector=part) for query, part in zip(searches, parts, strict=True)]
+
+    def term_scores(self, search: Search, doc: int, text: str) -> list[TermScore]:
+        """The maximum that each token of the query finds among those of a document (*Numbers Matter* eq. 6).
+
+        Nothing for an encoder whose vectors stand for more than the tokens of a text.
+        """
+        if not isinstance(self.encoder, MultiVector):
+            return []
+        asked, held = self.encoder.words(search.text, "query"), self.encoder.words(text)
+        place = int(self.tokens.shared.of[doc])
+        first, last = (int(end) for end in self.tokens.starts[place : place + 2])
+        if len(held) != last - first:  # a compression has merged some
+            held = [""] * (last - first)
+        products = search.vector @ self.tokens.rows(first, last).T
+        best = products.argmax(axis=1)
+        return [TermScore(word, held[at], float(row[at])) for word, row, at in zip(asked, products, best, strict=True)]
 
     def _retrieved(self, encoded: Sequence[Search]) -> list[Candidates]:
         if self.probing is not None:

@@ -17,7 +17,7 @@ from qbench.keys import revision
 from qbench.quantities.languages import ENGLISH
 from qbench.retrieval.analysis import token_ids, token_lists
 from qbench.retrieval.ranker_options import LexicalOptions
-from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search, Terms
+from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search, Terms, TermScore
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.retrieval.systems import Stage
 from qbench.scoring import bm25
@@ -89,6 +89,15 @@ class BM25:
         if len(query) < len(search.tokens):
             return np.empty(0, dtype=np.int32)
         return bm25.holding_all(self.postings, query)
+
+    def term_scores(self, search: Search, doc: int, text: str) -> list[TermScore]:
+        """What each token adds to the BM25 score of a document."""
+        numbers = [self.vocabulary.get(token) for token in search.tokens]
+        weights = [0.0 if term is None else self.postings.weight(term, doc) for term in numbers]
+        return [
+            TermScore(token, token if weight else "", weight)
+            for token, weight in zip(search.tokens, weights, strict=True)
+        ]
 
     def _terms(self, search: Search) -> list[int]:
         return [self.vocabulary[token] for token in search.tokens if token in self.vocabulary]

@@ -135,6 +135,36 @@ class FilteringRanker(Ranker, Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class TermScore:
+    """What one term of a query adds to a model's score of a document.
+
+    Attributes:
+        asked: the query's word, or token of the model's vocabulary.
+        found: the document's, where it may be another one; "" where it holds none.
+        score: what it adds.
+    """
+
+    asked: str
+    found: str
+    score: float
+
+
+@runtime_checkable
+class TermRanker(Ranker, Protocol):
+    """Also says which terms its score of a document is the sum of."""
+
+    def term_scores(self, search: Search, doc: int, text: str) -> list[TermScore]:
+        """What each term adds, in the query's order.
+
+        Args:
+            search: from `encoded`.
+            doc: the document's position.
+            text: the document's text.
+        """
+        ...
+
+
 class LexicalRanker(Ranker, Protocol):
     """Also knows which documents hold a search's tokens; its entry has the options of a lexical Q."""
 

@@ -19,7 +19,7 @@ from qbench.compression.codec import Arrays
 from qbench.models.folders import model_digest, model_folder
 from qbench.models.sparse import TermEncoder, load_sparse_encoder
 from qbench.retrieval.ranker_options import SparseOptions
-from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
+from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search, TermScore
 from qbench.retrieval.shared_texts import SharedTexts
 from qbench.retrieval.stored import Stored, mapped, save_arrays
 from qbench.retrieval.systems import Stage
@@ -79,6 +79,16 @@ class Sparse:
     def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
         """The dot products of each search's candidates."""
         return [self._all(search)[some.docs] for search, some in zip(searches, candidates, strict=True)]
+
+    def term_scores(self, search: Search, doc: int, text: str) -> list[TermScore]:
+        """What each term of the expanded query adds to the dot product with a document."""
+        words, place = self.encoder.terms(), int(self.shared.of[doc])
+        terms, weights = self._vector(search)
+        scores = [
+            float(weight) * self.postings.weight(int(term), place) for term, weight in zip(terms, weights, strict=True)
+        ]
+        names = [words[int(term)] for term in terms]
+        return [TermScore(name, name if score else "", score) for name, score in zip(names, scores, strict=True)]
 
     def _vector(self, search: Search) -> tuple[NDArray[np.integer[Any]], NDArray[np.float32]]:
         if search.vector is None:

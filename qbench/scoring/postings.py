@@ -39,6 +39,12 @@ class Postings:
         """Where the postings of a term lie."""
         return slice(int(self.starts[term]), int(self.starts[term + 1]))
 
+    def weight(self, term: int, doc: int) -> float:
+        """The weight of a term in a document; 0 where it does not hold the term."""
+        part = self.of(term)
+        at = part.start + int(np.searchsorted(self.docs[part], doc))
+        return float(self.weights[at]) if at < part.stop and self.docs[at] == doc else 0.0
+
 
 def score(postings: Postings, terms: Terms, factors: NDArray[np.floating[Any]] | None = None) -> NDArray[np.float64]:
     """The scores of all documents.
