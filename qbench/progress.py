@@ -21,12 +21,48 @@ EVERY = 0.2
 class Progress(Protocol):
     """Called as work advances; `total` is None while it is not known."""
 
-    def __call__(self, done: int, total: int | None = None, what: str = "") -> None:
+    def __call__(self, done: float, total: float | None = None, what: str = "") -> None:
         """`done` of `total` steps are complete."""
 
 
-def silent(done: int, total: int | None = None, what: str = "") -> None:
+def silent(done: float, total: float | None = None, what: str = "") -> None:
     """The default: no progress is reported."""
+
+
+class Parts:
+    """One bar over several parts of work: what a part reports moves the bar within its share, and never back.
+
+    >>> def printed(done, total=None, what=""):
+    ...     print(f"{done:g} of {total:g} {what}")
+    >>> bar = Parts(printed, 3)
+    >>> bar.begin(2, "BM25")
+    0 of 3 BM25
+    >>> bar(500, 1000, "indexing")
+    1 of 3 indexing, 500 of 1,000
+    >>> bar.begin(1, "tests")
+    2 of 3 tests
+    """
+
+    def __init__(self, progress: Progress, total: float) -> None:
+        """Of the work that `progress` shows, `total` is the size of all parts."""
+        self._progress, self._total = progress, total
+        self._start = self._size = self._furthest = 0.0
+
+    def begin(self, size: float, what: str = "") -> None:
+        """The part before is complete; a part of this size begins."""
+        self._start, self._size = self._start + self._size, size
+        self._show(self._start, what)
+
+    def __call__(self, done: float, total: float | None = None, what: str = "") -> None:
+        """`done` of `total` steps of the part are complete."""
+        if isinstance(done, int):  # else the steps are parts themselves
+            counted = f"{done:,} of {total:,}" if total else f"{done:,}"
+            what = ", ".join(filter(None, (what, counted)))
+        self._show(self._start + self._size * min(done / total, 1) if total else self._start, what)
+
+    def _show(self, done: float, what: str) -> None:
+        self._furthest = max(self._furthest, min(done, self._total))
+        self._progress(self._furthest, self._total, what)
 
 
 @contextmanager
@@ -71,7 +107,7 @@ def _on_terminal(title: str) -> Iterator[Progress]:
     with bars.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(title, total=None)
 
-        def advance(done: int, total: int | None = None, what: str = "") -> None:
+        def advance(done: float, total: float | None = None, what: str = "") -> None:
             bar.update(task, completed=done, total=total, description=visible(f"{title} {what}".rstrip()))
 
         yield advance
@@ -91,7 +127,7 @@ def _in_notebook(title: str) -> Iterator[Progress]:
     place = display(HTML(_bar(title, 0, None, "")), display_id=True)
     last = time.monotonic()
 
-    def advance(done: int, total: int | None = None, what: str = "") -> None:
+    def advance(done: float, total: float | None = None, what: str = "") -> None:
         nonlocal last
         if time.monotonic() - last >= EVERY:
             last = time.monotonic()
@@ -103,8 +139,8 @@ def _in_notebook(title: str) -> Iterator[Progress]:
         place.update(HTML(""))
 
 
-def _bar(title: str, done: int, total: int | None, what: str) -> str:
+def _bar(title: str, done: float, total: float | None, what: str) -> str:
     """A bar as HTML; without a value where the total is not known."""
     state = f' value="{done}" max="{total}"' if total else ""
-    counted = f"{done:,} of {total:,} " if total else f"{done:,} " if done else ""
+    counted = f"{int(done):,} of {int(total):,} " if total else f"{int(done):,} " if done else ""
     return f"{escape(title)} <progress{state}></progress> {counted}{escape(what)}"

@@ -333,4 +333,7 @@ def _of_parquet(fault: BaseException) -> bool:
     from polars.exceptions import PolarsError
     from pyarrow import ArrowException
 
-    return isinstance(fault, PolarsError | ArrowException | OSError) or type(fault).__name__ == "PanicException"
+    return (
+        isinstance(fault, PolarsError | ArrowException | OSError | UnicodeDecodeError)
+        or type(fault).__name__ == "PanicException"
+    )

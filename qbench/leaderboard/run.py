@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,39 +14,33 @@ from qbench import __version__
 from qbench.benchmark.audits import audit_note, audit_of
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.types import Query, Split
-from qbench.errors import BusyError, OptionError, QbenchError, without_paths
+from qbench.errors import OptionError
 from qbench.evaluation.buckets import query_buckets
 from qbench.evaluation.measures import parse_measures, relevant_queries, score_run
 from qbench.evaluation.significance import RESAMPLES, By, check_by, check_resamples
 from qbench.leaderboard.alphas import alpha_buckets
-from qbench.leaderboard.board import RUNS, Board, Ran, read_board
+from qbench.leaderboard.board import Board, Ran, read_board
 from qbench.leaderboard.evidence import Collection, Evidence, heads
+from qbench.leaderboard.outcomes import Outcome, all_outcomes, rows, write_errors
 from qbench.leaderboard.run_notes import run_notes
 from qbench.leaderboard.standings import Entry
 from qbench.leaderboard.table import Leaderboard, make_leaderboard
-from qbench.leaderboard.training_sizes import training_samples
-from qbench.leaderboard.views import DEFAULT_SYSTEMS, Contest, Group, line_up, pooled_qrels
-from qbench.llm.budget import Prices
+from qbench.leaderboard.views import DEFAULT_SYSTEMS, Contest, line_up, pooled_qrels
 from qbench.llm.client import Access
 from qbench.mining.test_set import QuantityTestSet
-from qbench.progress import Progress, silent
+from qbench.progress import Parts, Progress, silent
 from qbench.quantities.extractors import get_extractor
 from qbench.quantities.units import load_units
 from qbench.retrieval.document_quantities import DocumentQuantities, extractor_options, stored_quantities
-from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions, Setting
 from qbench.retrieval.systems import System
-from qbench.retrieval.types import ConditionSource, RunResult
-from qbench.store import MANIFEST, locked, write_text
+from qbench.store import MANIFEST, locked
 
 __all__ = ["DEFAULT_SYSTEMS", "run_leaderboard", "run_settings", "select_queries", "sort_into_buckets", "versions"]
 
 DEPTH = 1000
 """Number of documents kept per query."""
-
-ERRORS = "errors.txt"
-"""File in `output` with the tracebacks of unexpected errors."""
 
 
 def run_leaderboard(
@@ -128,7 +121,8 @@ def run_leaderboard(
             raise OptionError("a run keeps at least one document per query", value=count)
     contest = line_up(benchmark, systems, qrels, labels)
     measured = parse_measures(contest.measures if measures is None else measures, primary)
-    queries, left_out = select_queries(contest.groups[0].benchmark, split)
+    labelled = contest.groups[0].benchmark
+    queries, left_out = select_queries(labelled, split)
     options = ExecuteOptions(
         split=split,
         settings=run_settings(queries, settings),
@@ -144,7 +138,9 @@ def run_leaderboard(
         board = read_board(folder) if add else None
         if board is not None:
             board.check(_about(contest, 0, options, pool, None))
-        outcomes = _outcomes(contest, board, work_folder, options, nothing_new=systems is None)
+        bar = Parts(progress, sum(len(rows(group, options)) for group in contest.groups) + 1)
+        outcomes = all_outcomes(contest, board, work_folder, options, nothing_new=systems is None, bar=bar)
+        bar.begin(1, "tests")
         judged = _Judged([outcome.group.benchmark.qrels for outcome in outcomes], queries)
         judged = judged if pool is None else _pooled(outcomes, judged, pool)
         bucket_table, bucket_notes = _buckets(contest, outcomes[0].ran, queries) if buckets else (None, [])
@@ -156,60 +152,16 @@ def run_leaderboard(
             by=by,
             buckets=bucket_table,
             about=_about(contest, len(judged.queries), options, pool, command, board),
-            notes=[
-                *left_out,
-                *(note for outcome in outcomes for note in outcome.notes),
-                *judged.notes,
-                *run_notes(
-                    [(outcome.ran, qrels) for outcome, qrels in zip(outcomes, judged.qrels, strict=True)],
-                    judged.query_ids,
-                    judged_fully=contest.judged_fully,
-                ),
-                *bucket_notes,
-                *audit_notes(contest.groups[0].benchmark),
-            ],
-            words=audit_words(contest.groups[0].benchmark),
+            notes=[*left_out, *_notes(contest, outcomes, judged), *bucket_notes, *audit_notes(labelled)],
+            words=audit_words(labelled),
             evidence=_evidence(outcomes, judged, bucket_table) if evidence else None,
             resamples=resamples,
             seed=seed,
-            progress=progress,
+            progress=bar,
         )
-        _write_errors(folder, [text for outcome in outcomes for text in outcome.tracebacks])
+        write_errors(folder, [text for outcome in outcomes for text in outcome.tracebacks])
         leaderboard.write(folder)
     return leaderboard
-
-
-@dataclass
-class _Outcome:
-    """Results and failures of a group.
-
-    Attributes:
-        group: the group.
-        ran: rows with runs.
-        failed: rows without a run.
-        tracebacks: tracebacks of unexpected errors.
-        notes: on rows of an earlier call.
-        first: the first error.
-    """
-
-    group: Group
-    ran: list[Ran] = field(default_factory=list)
-    failed: list[Entry] = field(default_factory=list)
-    tracebacks: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    first: Exception | None = None
-
-    def add(self, results: Iterable[RunResult]) -> None:
-        """Make rows of runs."""
-        for result in results:
-            label, shown = self.group.label(result.system, result.conditions), self.group.shown(result.system)
-            self.ran.append(Ran(label, shown, result, training_samples(parse_system(result.system))))
-
-    def keep(self, board: Board, work: Path, prices: Prices) -> None:
-        """Keep the rows of an earlier call that this one does not make again."""
-        failed = {entry.label for entry in self.failed}
-        kept, self.notes = board.kept(self.group, work / RUNS, self.ran, prices)
-        self.ran += [ran for ran in kept if ran.label not in failed]
 
 
 @dataclass(frozen=True)
@@ -225,7 +177,7 @@ class _Judged:
         return [query.query_id for query in self.queries]
 
 
-def _pooled(outcomes: list[_Outcome], judged: _Judged, depth: int) -> _Judged:
+def _pooled(outcomes: list[Outcome], judged: _Judged, depth: int) -> _Judged:
     runs = [(outcome.group, [ran.result for ran in outcome.ran]) for outcome in outcomes]
     qrels, removed = pooled_qrels(runs, depth)
     answered = set(relevant_queries(qrels[0]))
@@ -292,76 +244,7 @@ def output_folder(output: str | Path) -> Path:
     return folder
 
 
-def _outcomes(
-    contest: Contest, board: Board | None, work: Path, options: ExecuteOptions, *, nothing_new: bool
-) -> list[_Outcome]:
-    """The rows of each group with any, those that stay on a board among them; to one, nothing new may be added."""
-    groups = contest.groups
-    if board is not None and nothing_new:
-        groups = [replace(group, systems=[]) for group in groups]
-    outcomes = [_execute(group, work, options) for group in groups]
-    if board is not None:
-        for outcome in outcomes:
-            outcome.keep(board, work, options.access.budget.prices)
-    if not any(outcome.ran for outcome in outcomes):
-        if board is not None and nothing_new:
-            raise OptionError("the board in this folder has no row with a run", remedy="Name systems with --systems")
-        raise next(outcome.first for outcome in outcomes if outcome.first is not None)
-    return [outcome for outcome in outcomes if outcome.ran or outcome.failed]
-
-
-def _execute(group: Group, folder: Path, options: ExecuteOptions) -> _Outcome:
-    """Run all rows of a group together; if that fails, one by one, so that only the faulty rows fail."""
-    rows = [(system, setting) for system in group.systems for setting in options.settings if system.uses_conditions]
-    rows += [(system, options.settings[0]) for system in group.systems if not system.uses_conditions]
-    outcome = _Outcome(group)
-    if not rows:
-        return outcome
-    try:
-        outcome.add(execute(group.benchmark, group.systems, folder, options))
-        return outcome
-    except BusyError:
-        raise
-    except Exception as error:
-        outcome.first = error
-        if len(rows) == 1:
-            return _fail(outcome, rows[0], error)
-        outcome.tracebacks += _unexpected(f"{group.prefix}all rows at once", error)
-    for system, setting in rows:
-        try:
-            outcome.add(execute(group.benchmark, [system], folder, replace(options, settings=(setting,))))
-        except Exception as error:
-            _fail(outcome, (system, setting), error)
-    return outcome
-
-
-def _fail(outcome: _Outcome, row: tuple[System, Setting], error: Exception) -> _Outcome:
-    """Record that a row has no run."""
-    system, setting = row
-    source: ConditionSource = setting if system.uses_conditions else "none"
-    label = outcome.group.label(system, source)
-    unexpected = _unexpected(label, error)
-    reason = f"{type(error).__name__}: {error} (traceback in {ERRORS})" if unexpected else str(error)
-    reason = without_paths(reason, filter(None, [getattr(error, "file", None), *system.paths()]))
-    outcome.failed.append(Entry(label, outcome.group.shown(system), source, problem=reason))
-    outcome.tracebacks += unexpected
-    return outcome
-
-
-def _unexpected(label: str, error: Exception) -> list[str]:
-    if isinstance(error, QbenchError):
-        return []
-    return [f"{label}\n{''.join(traceback.format_exception(error))}"]
-
-
-def _write_errors(folder: Path, tracebacks: list[str]) -> None:
-    if tracebacks:
-        write_text(folder / ERRORS, "\n".join(tracebacks))
-    else:
-        (folder / ERRORS).unlink(missing_ok=True)
-
-
-def _entries(outcomes: list[_Outcome], judged: _Judged, measures: Sequence[str]) -> list[Entry]:
+def _entries(outcomes: list[Outcome], judged: _Judged, measures: Sequence[str]) -> list[Entry]:
     """The rows of all groups: scored runs first, then rows without a run."""
     entries = [
         Entry(
@@ -380,7 +263,17 @@ def _entries(outcomes: list[_Outcome], judged: _Judged, measures: Sequence[str])
     return [*entries, *(entry for outcome in outcomes for entry in outcome.failed)]
 
 
-def _evidence(outcomes: list[_Outcome], judged: _Judged, buckets: pl.DataFrame | None) -> Evidence:
+def _notes(contest: Contest, outcomes: list[Outcome], judged: _Judged) -> list[str]:
+    """What is said of the runs under the table."""
+    runs = [(outcome.ran, qrels) for outcome, qrels in zip(outcomes, judged.qrels, strict=True)]
+    return [
+        *(note for outcome in outcomes for note in outcome.notes),
+        *judged.notes,
+        *run_notes(runs, judged.query_ids, judged_fully=contest.judged_fully),
+    ]
+
+
+def _evidence(outcomes: list[Outcome], judged: _Judged, buckets: pl.DataFrame | None) -> Evidence:
     return Evidence(
         tuple(judged.queries),
         buckets,

@@ -9,6 +9,7 @@ from pathlib import Path
 from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.benchmark.types import Query
 from qbench.errors import OptionError
+from qbench.progress import Parts
 from qbench.retrieval.bench import Bench
 from qbench.retrieval.jobs import KIND, ExecuteOptions, Job, is_finished, plan
 from qbench.retrieval.pipeline import Pipeline
@@ -67,6 +68,8 @@ def execute(
 
     # Two names may stand for the same run (two paths to equal files): it is made once.
     pending = {job.key: job for job in jobs if not is_finished(job)}
+    bar = Parts(options.progress, len(jobs))
+    bar.begin(len(jobs) - len(pending))
     read({job.key for job in jobs} - set(pending))
     if pending:
         bench = Bench(
@@ -76,22 +79,26 @@ def execute(
             options.document_quantities,
             options.extractor_of(benchmark),
             options.workers,
-            options.progress,
+            bar,
             options.access.recording_in(folder),
         )
         for first in dict.fromkeys(job.first_key for job in pending.values()):
             group = [job for job in pending.values() if job.first_key == first]
-            run_group(bench, group, queries)
+            run_group(bench, group, queries, bar)
             read({job.key for job in group})
     return [results[number] for number in range(len(jobs))]
 
 
-def run_group(bench: Bench, group: Sequence[Job], queries: Sequence[Query]) -> None:
-    """Make the runs of jobs that share a first stage."""
+def run_group(bench: Bench, group: Sequence[Job], queries: Sequence[Query], bar: Parts) -> None:
+    """Make the runs of jobs that share a first stage; of the bar they are as many parts as jobs."""
     label, depth = group[0].first_key
+    size = len(group) / (len(group) + 2)
+    bar.begin(size, label)
     first = bench.first_stage(group[0].system.first, depth)
     for job in group:
+        bar.begin(size, job.system.shown())
         bench.build(job.system)
+    bar.begin(size, label)
     with ExitStack() as stack:
         drafts = [stack.enter_context(drafting(job.folder, KIND, job.key, job.params)) for job in group]
         folders = [draft.folder / FOLDER for draft in drafts]

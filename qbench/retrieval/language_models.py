@@ -157,7 +157,7 @@ class LanguageModelRanker(ABC):
                 counts["malformed"] += not read(i, answer)
         return counts
 
-    def _progress(self, done: int, total: int | None = None, what: str = "") -> None:
+    def _progress(self, done: float, total: float | None = None, what: str = "") -> None:
         self.progress(done, total, f"asking {self.server.model}")
 
 

@@ -8,6 +8,7 @@ becomes a test beside the reader.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -29,6 +30,7 @@ def main() -> int:
     args = parser.parse_args()
     kept = args.keep or Path(tempfile.mkdtemp(prefix="qbench-fuzz-"))
     names = args.subject or list(SUBJECTS)
+    os.environ.setdefault("RUST_BACKTRACE", "0")  # as the command line has it
     found = 0
     for name in names:
         start = time.monotonic()

@@ -15,7 +15,8 @@ from types import FrameType
 
 from qbench.errors import QbenchError
 from tests.fuzz.mutate import mutated
-from tests.fuzz.subjects import SUBJECTS, Subject, sealed
+from tests.fuzz.subject import Subject
+from tests.fuzz.subjects import SUBJECTS, sealed
 
 SLOW = 20
 """Seconds for one input: longer is a hang."""

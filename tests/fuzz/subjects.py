@@ -5,8 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -15,30 +14,11 @@ from qbench.benchmark.disk import write_benchmark
 from qbench.benchmark.export import export_beir
 from tests.benchmark.conftest import BeirFolder, QuantFolder
 from tests.factories import tiny_audit, tiny_benchmark
+from tests.fuzz.subject import TEXTS, Subject, each
+from tests.fuzz.work_subjects import WORK
 from tests.resealed import reseal
 
 ROOT = Path(__file__).parents[2]
-
-TEXTS = (
-    "The Aria laptop weighs 1.2 kg and costs $1,299.",
-    "Revenue rose 5% to between 3 and 4 million euros in 2019.",
-    "About two thirds of 1,234 patients (65 years or older) took 5 mg twice daily (p < 0.05).",
-)
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A reader or artefact.
-
-    Attributes:
-        make: writes a whole input into an empty folder.
-        read: reads it; may raise errors of qbench only.
-        sealed: whether the manifest is made to agree with what was changed, as a stranger's would.
-    """
-
-    make: Callable[[Path], object]
-    read: Callable[[Path], object]
-    sealed: bool = False
 
 
 def drain(rows: Iterator[object]) -> None:
@@ -126,25 +106,10 @@ def _runs(folder: Path) -> None:
     pl.DataFrame({"query_id": ["q1"], "doc_id": ["d1"], "score": [0.5]}).write_parquet(folder / "run.parquet")
 
 
-def _each(*reads: Callable[[], object]) -> None:
-    """Call all, though one may refuse."""
-    from qbench.errors import QbenchError
-
-    refused = None
-    for read in reads:
-        try:
-            read()
-        except QbenchError as error:
-            str(error)
-            refused = error
-    if refused is not None:
-        raise refused
-
-
 def _read_runs(folder: Path) -> None:
     from qbench.benchmark.trec import read_qrels, read_run
 
-    _each(
+    each(
         lambda: read_run(folder / "run.txt"),
         lambda: read_run(folder / "run.parquet"),
         lambda: read_qrels(folder / "qrels.tsv"),
@@ -243,7 +208,7 @@ def _read_settings(folder: Path) -> None:
     from qbench.sheets import read_sheet
     from qbench.synth.sentences import Grammar
 
-    _each(
+    each(
         lambda: load_templates(folder / "queries.toml"),
         lambda: Grammar.load(folder / "sentences.toml"),
         lambda: load_prompt("expand", folder / "expand-general.toml"),
@@ -321,6 +286,7 @@ SUBJECTS: dict[str, Subject] = {
     "settings": Subject(_settings, _read_settings),
     "texts": Subject(_texts, _read_texts),
     "answers": Subject(_answers, _read_answers),
+    **WORK,
 }
 
 

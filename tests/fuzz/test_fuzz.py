@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.fuzz.fuzzing import fuzz, read_spoilt
-from tests.fuzz.subjects import SUBJECTS, Subject
+from tests.fuzz.subject import Subject
+from tests.fuzz.subjects import SUBJECTS
 
 INPUTS, SECONDS = 40, 3
 

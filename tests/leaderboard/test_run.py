@@ -53,7 +53,7 @@ class FakeExecute:
 def fake(monkeypatch):
     def use(failing: dict[str, Exception] | None = None) -> FakeExecute:
         stand_in = FakeExecute(failing)
-        monkeypatch.setattr("qbench.leaderboard.run.execute", stand_in)
+        monkeypatch.setattr("qbench.leaderboard.outcomes.execute", stand_in)
         return stand_in
 
     return use
@@ -128,7 +128,7 @@ def test_an_error_that_only_all_rows_together_raise_is_kept_too(tmp_path, fake, 
             raise ZeroDivisionError("shared part")
         return ran(benchmark, systems, *rest)
 
-    monkeypatch.setattr("qbench.leaderboard.run.execute", execute)
+    monkeypatch.setattr("qbench.leaderboard.outcomes.execute", execute)
     leaderboard = run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
     assert not leaderboard.problems
     assert (tmp_path / "out" / "errors.txt").read_text().startswith("all rows at once\nTraceback")
@@ -204,7 +204,7 @@ def test_what_a_reader_should_know_of_a_run_is_said(tmp_path, monkeypatch):
     meta |= {"note": "not trained", "reranker_documents_cut": 3}
     run = ranking(["q4", "q5"], ["d03"])
     monkeypatch.setattr(
-        "qbench.leaderboard.run.execute", lambda *_, **__: [RunResult("QBM25", "parsed", run, meta=meta)]
+        "qbench.leaderboard.outcomes.execute", lambda *_, **__: [RunResult("QBM25", "parsed", run, meta=meta)]
     )
     leaderboard = run_leaderboard(bench, ["QBM25"], output=tmp_path / "out", settings=["parsed"], **QUICK)
     assert "QBM25 [parsed]: no condition was found in the text for 1 of 4 queries." in leaderboard.notes
@@ -279,7 +279,19 @@ def test_buckets_can_be_left_out(tmp_path, fake):
 
 def test_end_to_end_with_real_systems(tmp_path):
     """Twice: the second time the runs are there, and every file but the costs' is the same anyway."""
-    leaderboards = [run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK) for _ in range(2)]
+    states: list[list[tuple[float, float, str]]] = [[], []]
+
+    def leaderboard(seen):
+        return run_leaderboard(
+            tiny_benchmark(), output=tmp_path / "out", progress=lambda *state: seen.append(state), **QUICK
+        )
+
+    leaderboards = [leaderboard(seen) for seen in states]
+    for seen in states:  # one bar, from nothing to its end, that never goes back
+        done = [state[0] for state in seen]
+        assert done == sorted(done)
+        assert {state[1] for state in seen} == {8.0}
+        assert (done[0], done[-1]) == (0, 8)
     assert not leaderboards[0].problems
     assert labels(leaderboards[0]) == labels(leaderboards[1])
     assert leaderboards[0].to_dict() == leaderboards[1].to_dict()
