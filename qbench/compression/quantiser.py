@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qbench.errors import InputError, shorten
 from qbench.scoring.product import decoded, encoded, packed
 from qbench.scoring.semantic import Network, semantic_codes
 from qbench.store import read_json, write_json
@@ -31,6 +34,8 @@ QUERY_ENCODER = "query-encoder"
 
 WEIGHTS = ("w1", "b1", "w2", "b2")
 """Its files `NAME.npy` of the network of a semantic selection."""
+
+_REMEDY = "Make the codebook again with `qbench train codebook`"
 
 
 @dataclass(frozen=True)
@@ -87,16 +92,77 @@ class Quantiser:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """What `save` wrote into a folder."""
-        about = read_json(folder / ABOUT)
+        """What `save` wrote into a folder.
+
+        Raises:
+            InputError: a file is damaged, or they do not belong together.
+        """
+        about, codebook = read_about(folder), read_codebook(folder)
+        keys = read_array(folder, KEYS) if about.get("keys") else None
+        if keys is not None and keys.shape != codebook.shape:
+            raise InputError("the keys are not of the codewords' shape", file=folder, value=keys.shape, remedy=_REMEDY)
         semantic = None
         if "gamma" in about:
             layers = Network(*(read_array(folder, f"{name}.npy") for name in WEIGHTS))
-            semantic = Semantic(layers, float(about["gamma"]), float(about["mdf"]))
-        return cls(read_array(folder, CODEBOOK), read_array(folder, KEYS) if about.get("keys") else None, semantic)
+            _refuse_unfit(layers, codebook, folder)
+            semantic = Semantic(layers, *(_number(about, name, folder) for name in ("gamma", "mdf")))
+        return cls(codebook, keys, semantic)
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """What `ABOUT` says of a codebook.
+
+    Raises:
+        InputError: it does not say what every codebook's does.
+    """
+    about = read_json(folder / ABOUT)
+    if not isinstance(about, dict) or not isinstance(about.get("variant"), str) or "vectors" not in about:
+        raise InputError("not what describes a codebook", file=folder / ABOUT, remedy=_REMEDY)
+    return about
+
+
+def read_codebook(folder: Path) -> NDArray[np.float32]:
+    """The codewords of an artefact, shape (M, K, H / M).
+
+    Raises:
+        InputError: they are damaged, or of another shape.
+    """
+    codebook = read_array(folder, CODEBOOK)
+    if codebook.ndim != 3 or not codebook.size or codebook.shape[1] > 2**16:
+        raise InputError("not codewords: another shape", file=folder / CODEBOOK, value=codebook.shape, remedy=_REMEDY)
+    return codebook
+
+
+def _refuse_unfit(layers: Network, codebook: NDArray[np.float32], folder: Path) -> None:
+    """Refuse layers of other shapes than those that choose among these codewords."""
+    m, k, part = codebook.shape
+    hidden = len(layers.w1) if layers.w1.ndim else 0
+    wanted = [(hidden, m * part), (hidden,), (m * k, hidden), (m * k,)]
+    for name, shape in zip(WEIGHTS, wanted, strict=True):
+        found = getattr(layers, name).shape
+        if found != shape:
+            message = f"layer {name} does not belong to the codewords: its shape has to be {shape}"
+            raise InputError(message, file=folder, value=found, remedy=_REMEDY)
+
+
+def _number(about: dict[str, Any], name: str, folder: Path) -> float:
+    value = about.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise InputError(f"{name} is not a number", file=folder / ABOUT, value=value, remedy=_REMEDY)
+    return float(value)
 
 
 def read_array(folder: Path, name: str) -> NDArray[np.float32]:
-    """An array of an artefact."""
-    array: NDArray[np.float32] = np.load(folder / name, allow_pickle=False)
+    """An array of an artefact.
+
+    Raises:
+        InputError: the file is damaged, or holds something else than finite numbers of 32 bits.
+    """
+    file = folder / name
+    try:
+        array: NDArray[np.float32] = np.load(file, allow_pickle=False)
+    except (ValueError, SyntaxError, TokenError, EOFError, MemoryError, OSError) as fault:
+        raise InputError(f"not a readable array: {shorten(fault)}", file=file, remedy=_REMEDY) from None
+    if not isinstance(array, np.ndarray) or array.dtype != np.float32 or not np.isfinite(array).all():
+        raise InputError("not an array of finite numbers of 32 bits", file=file, remedy=_REMEDY)
     return array

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from qbench.artefacts import open_artefact
 from qbench.compression.product import ProductCodec
-from qbench.compression.quantiser import ABOUT, CODEBOOK, KIND, QUERY_ENCODER, Quantiser
+from qbench.compression.quantiser import ABOUT, CODEBOOK, KIND, QUERY_ENCODER, Quantiser, read_about, read_codebook
 from qbench.errors import InputError, OptionError
 from qbench.options import option
-from qbench.store import Manifest, read_json
+from qbench.store import Manifest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class Trained(ProductCodec):
             OptionError: it has another M or K.
         """
         self._opened()
-        fitted = self.with_learnt(codebook=np.load(self.codebook / CODEBOOK, allow_pickle=False))
+        fitted = self.with_learnt(codebook=read_codebook(self.codebook))
         for name, wanted, found in zip("MK", (self.M, self.K), fitted.learnt["codebook"].shape[:2], strict=True):
             if wanted not in (0, found):
                 remedy = f"Write {name}={found}, or train one with {name}={wanted}"
@@ -62,7 +62,7 @@ class Trained(ProductCodec):
             InputError: as said.
         """
         self._opened()
-        about = read_json(self.codebook / ABOUT)
+        about = read_about(self.codebook)
         if about["variant"] != name:
             remedy = f"Write -{about['variant']}(codebook=...)"
             raise InputError(f"this codebook is no {name}", file=self.codebook, value=about["variant"], remedy=remedy)

@@ -71,11 +71,11 @@ def wanted_concepts(index: Index, options: ExpansionOptions = ExpansionOptions()
         InputError: no concept of the index can be asked about, or the file names one that the index lacks.
     """
     if options.concepts is not None:
-        table = index.pairs().select("concept", "unit", "sentences").collect()
+        table = index.collected(index.pairs().select("concept", "unit", "sentences"))
         usable = _listed(options.concepts, set(table["concept"].to_list()))
     else:
         language = index.extractor_options().language
-        sentences, quantities = index.sentences().collect(), index.quantities().collect()
+        sentences, quantities = index.collected(index.sentences()), index.collected(index.quantities())
         mentions = load_mentions(sentences, quantities, language, given=index.given)
         table = pair_table(mentions)
         pairs, _ = usable_pairs(mentions, GenerationOptions(min_sentences=options.min_sentences))

@@ -16,6 +16,7 @@ from qbench.index.disk import Index
 from qbench.quantities.conditions import BROKEN, MET, verdicts
 from qbench.quantities.types import Condition
 from qbench.quantities.units import Units
+from qbench.store import MANIFEST
 
 NO, OPEN, YES = -1, 0, 1
 """Whether a thing is one that is asked for: by the table it is not; nobody can tell; it is."""
@@ -85,18 +86,23 @@ class FactTable:
         """The facts of a grounded index.
 
         Raises:
-            InputError: its tables do not belong together.
+            InputError: its tables do not belong together, or its manifest does not say what they are.
         """
         grounding = index.manifest.params["grounding"]
-        listed = grounding["attributes"]
-        attributes = tuple(Attribute(**{**each, "synonyms": tuple(each["synonyms"])}) for each in listed)
-        things, sentences = index.things().collect(), index.sentences().select("doc_id", "source_id").collect()
+        try:
+            listed, noun, categories = grounding["attributes"], str(grounding["noun"]), dict(grounding["categories"])
+            attributes = tuple(Attribute(**{**each, "synonyms": tuple(each["synonyms"])}) for each in listed)
+        except (KeyError, TypeError, ValueError) as fault:
+            message = "the manifest does not say what the facts of this index are"
+            raise InputError(message, file=index.path / MANIFEST, value=str(fault)) from None
+        things = index.collected(index.things())
+        sentences = index.collected(index.sentences().select("doc_id", "source_id"))
         row_of = {source: row for row, source in enumerate(things["source_id"])}
         unit_of = {doc_id: row for row, doc_id in enumerate(sentences["doc_id"])}
         values = np.full((things.height, len(attributes)), np.nan)
-        stated = index.stated().collect()
+        stated = index.collected(index.stated())
         try:
-            facts = index.facts().select("source_id", "attribute", "base_value").collect()
+            facts = index.collected(index.facts().select("source_id", "attribute", "base_value"))
             for source, number, value in facts.iter_rows():
                 values[row_of[source], number] = value
             thing = np.array([row_of[source] for source in sentences["source_id"]], dtype=np.int64)
@@ -110,8 +116,8 @@ class FactTable:
             values=values,
             kinds=things["kind"].to_list(),
             qualifiers=things["qualifier"].to_list(),
-            noun=grounding["noun"],
-            synonyms=grounding["categories"],
+            noun=noun,
+            synonyms=categories,
             doc_ids=sentences["doc_id"].to_list(),
             thing=thing,
             sayings=[_sayings(stated, at, number) for number in range(len(attributes))],

@@ -268,8 +268,8 @@ def _plan(
     index: Index, options: GenerationOptions, templates: Templates, expansions: Expansions
 ) -> tuple[Plan, pl.DataFrame, dict[str, Any]]:
     """The input of algorithm 1, the benchmark's corpus, and counts of what was left out."""
-    quantities = index.quantities().collect()
-    sentences = index.sentences().collect()
+    quantities = index.collected(index.quantities())
+    sentences = index.collected(index.sentences())
     if options.corpus == "quantities":
         sentences = sentences.join(quantities.select("doc_id").unique(), on="doc_id", how="semi", maintain_order="left")
     mentions = load_mentions(sentences, quantities, index.extractor_options().language, given=index.given)

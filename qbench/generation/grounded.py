@@ -59,8 +59,8 @@ class GroundedQueries(Collection):
     def __post_init__(self) -> None:
         units = load_units(self.index.extractor_options().units_file)
         self.table = FactTable.load(self.index, units)
-        self.sentences = self.index.sentences().collect()
-        self.quantities = self.index.quantities().collect()
+        self.sentences = self.index.collected(self.index.sentences())
+        self.quantities = self.index.collected(self.index.quantities())
         self._matcher = Matcher(self.quantities, self.index.extractor_options().language, given=True)
         mentions = self._mentions()
         self._place = {place: row for row, place in enumerate(mentions.select("doc_id", "value_start").iter_rows())}
@@ -69,7 +69,7 @@ class GroundedQueries(Collection):
 
     def _mentions(self) -> pl.DataFrame:
         """The mentions that are about a fact, with the attribute."""
-        stated = self.index.stated().select("doc_id", "value_start", "attribute", "agrees").collect()
+        stated = self.index.collected(self.index.stated().select("doc_id", "value_start", "attribute", "agrees"))
         stated = stated.unique(["doc_id", "value_start"], keep="first", maintain_order=True)
         return stated.join(self.quantities, on=["doc_id", "value_start"], how="inner", maintain_order="left")
 

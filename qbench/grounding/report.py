@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from qbench.errors import InputError
 from qbench.index.facts import STATUSES, Status
 from qbench.index.show import aligned, number, unit_name
 from qbench.sheets import one_line, write_sheet
@@ -29,8 +30,14 @@ def read_report(folder: Path) -> list[tuple[str, ...]]:
     Raises:
         InputError: the report is missing or damaged.
     """
-    rows = read_json(folder / REPORT_JSON)["disagreements"]
-    return [COLUMNS, *(tuple(str(row[column]) for column in COLUMNS) for row in rows)] if rows else []
+    try:
+        rows = read_json(folder / REPORT_JSON)["disagreements"]
+        return [COLUMNS, *(tuple(str(row[column]) for column in COLUMNS) for row in rows)] if rows else []
+    except (KeyError, TypeError) as fault:
+        message = "not a report of disagreements"
+        raise InputError(
+            message, file=folder / REPORT_JSON, value=str(fault), remedy="Ground the table again"
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from qbench.artefacts import open_artefact, reading, require_entries
+from qbench.corpora.streams import reading_parquet
 from qbench.errors import InputError
 from qbench.index.facts import FACTS, STATED, THINGS
 from qbench.index.schemas import FORMAT
@@ -137,9 +138,18 @@ class Index:
         caption = f"{self.path.name}: " + ", ".join(f"{self.manifest.counts[kind]:,} {kind}" for kind in kinds)
         columns = ["concept", "unit", "count", "mean", "low", "high"]
         order = pl.col("count").cast(pl.Int64).neg(), "concept", "unit"
-        pairs = self.pairs().select(columns).sort(*order).head(SHOWN).collect()
+        pairs = self.collected(self.pairs().select(columns).sort(*order).head(SHOWN))
         rows = [(concept, unit, *(f"{number:,.6g}" for number in numbers)) for concept, unit, *numbers in pairs.rows()]
         return html_table(["concept", "unit", "mentions", *columns[3:]], rows, caption=caption, numbers=(2, 3, 4, 5))
+
+    def collected(self, table: pl.LazyFrame) -> pl.DataFrame:
+        """The rows of a table, or of what is asked of it.
+
+        Raises:
+            InputError: the table is no readable Parquet.
+        """
+        with reading_parquet(self.path, "a table of this index is damaged", "Build the index again"):
+            return table.collect()
 
     def _scan(self, name: str) -> pl.LazyFrame:
         with reading(self.path, self.manifest, name) as table:

@@ -128,7 +128,7 @@ def top_pairs_frame(index: Index, top: int) -> pl.DataFrame:
     """The pairs with most mentions: concept, unit, mentions, sentences, mean, low, high."""
     columns = ["concept", "unit", pl.col("count").alias("mentions"), "sentences", "mean", "low", "high"]
     order = ["mentions", "concept", "unit"]
-    return index.pairs().select(columns).sort(order, descending=[True, False, False]).head(top).collect()
+    return index.collected(index.pairs().select(columns).sort(order, descending=[True, False, False]).head(top))
 
 
 def top_pairs(index: Index, top: int) -> list[str]:
@@ -142,13 +142,12 @@ def top_pairs(index: Index, top: int) -> list[str]:
 
 def top_units(index: Index, top: int) -> list[str]:
     """The units with most mentions; those of mentions without a concept count too."""
-    frame = (
+    frame = index.collected(
         index.quantities()
         .group_by("unit", "family")
         .agg(pl.len().alias("mentions"), pl.col("concept").filter(pl.col("concept") != "").n_unique().alias("concepts"))
         .sort("mentions", "unit", "family", descending=[True, False, False])
         .head(top)
-        .collect()
     )
     rows = [["unit", "family", "mentions", "concepts"]]
     rows += [[unit_name(unit), family, f"{n:,}", f"{m:,}"] for unit, family, n, m in frame.rows()]
@@ -181,7 +180,7 @@ def select(index: Index, concept: str | None, unit: str | None) -> Selection:
         unit = _unit(index, unit)
         pairs = pairs.filter(pl.col("unit") == unit)
         named.append(f"unit {unit_name(unit)!r}")
-    selected = pairs.select("concept", "unit", "count", "values").collect()
+    selected = index.collected(pairs.select("concept", "unit", "count", "values"))
     if selected.is_empty():
         raise UnknownNameError(
             f"nothing in this index with {' and '.join(named)}", remedy=_suggest(index, concept, unit)
@@ -257,13 +256,15 @@ def examples(index: Index, concept: str | None, unit: str | None, count: int) ->
     spans = ["value_start", "value_end", "unit_start", "unit_end"]
     columns = ["doc_id", "value", "high", "comparator", "change", "unit", *spans]
     selected = (
-        mentions.select(columns).collect().sort("value", "doc_id", "value_start").unique("doc_id", maintain_order=True)
+        index.collected(mentions.select(columns))
+        .sort("value", "doc_id", "value_start")
+        .unique("doc_id", maintain_order=True)
     )
     if selected.height > count:
         selected = selected[[round(i * (selected.height - 1) / max(1, count - 1)) for i in range(count)]]
     wanted = selected["doc_id"].to_list()
     texts = dict(
-        index.sentences().filter(pl.col("doc_id").is_in(wanted)).select("doc_id", "text").collect().iter_rows()
+        index.collected(index.sentences().filter(pl.col("doc_id").is_in(wanted)).select("doc_id", "text")).iter_rows()
     )
     shown = []
     for doc_id, value, high, comparator, change, name, start, end, unit_start, unit_end in selected.rows():
@@ -292,7 +293,7 @@ def _tally(pairs: pl.DataFrame, column: str) -> dict[str, int]:
 
 def _unit(index: Index, unit: str) -> str:
     """The canonical name of a unit: as it is in the index, or by a surface form that the extractor knows."""
-    if index.pairs().filter(pl.col("unit") == unit).head(1).collect().height:
+    if index.collected(index.pairs().filter(pl.col("unit") == unit).head(1)).height:
         return unit
     from qbench.quantities.units import load_units
 
@@ -305,7 +306,7 @@ def _suggest(index: Index, concept: str | None, unit: str | None) -> str:
     pairs = index.pairs()
     if concept is not None and unit is not None:
         for column, value, other in (("concept", concept, "unit"), ("unit", unit, "concept")):
-            there = pairs.filter(pl.col(column) == value).sort("count", descending=True).head(8).collect()
+            there = index.collected(pairs.filter(pl.col(column) == value).sort("count", descending=True).head(8))
             if there.height:
                 listed = ", ".join(repr(_clip(name)) for name in there[other])
                 return f"With the {column} {value!r} there are, by {other}: {listed}"
@@ -313,12 +314,14 @@ def _suggest(index: Index, concept: str | None, unit: str | None) -> str:
         words = [re.escape(word) for word in concept.split()]
         similar = pl.col("concept").str.contains("|".join(words))
         ranked = pairs.group_by("concept").agg(pl.col("count").sum()).sort("count", "concept", descending=[True, False])
-        names = ranked.filter(similar).head(8).collect()["concept"].to_list()
-        names = names or difflib.get_close_matches(concept, ranked.head(20_000).collect()["concept"].to_list(), 8)
+        names = index.collected(ranked.filter(similar).head(8))["concept"].to_list()
+        names = names or difflib.get_close_matches(
+            concept, index.collected(ranked.head(20_000))["concept"].to_list(), 8
+        )
         what = "concepts"
     else:
         ranked = pairs.group_by("unit").agg(pl.col("count").sum()).sort("count", "unit", descending=[True, False])
-        units = ranked.collect()["unit"].to_list()
+        units = index.collected(ranked)["unit"].to_list()
         names = difflib.get_close_matches(unit or "", units, 8) or units[:8]
         what = "units"
     return f"Close {what}: " + (", ".join(repr(_clip(name)) for name in names) or "none")

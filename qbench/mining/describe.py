@@ -142,7 +142,7 @@ def describe(
 
 def _describe(source: Index, folder: Path, options: dict[str, Any], workers: int, progress: Progress) -> list[str]:
     """Make the shards of all chunks that have none yet; returns the names of all chunks, in order."""
-    total = int(source.quantities().select("doc_id").unique().collect().height)
+    total = int(source.collected(source.quantities().select("doc_id").unique()).height)
     done = 0
 
     def report(chunk: Chunk, shard: Shard | None) -> None:
@@ -179,14 +179,13 @@ def _chunk(sentences: list[Any]) -> Chunk:
 def _sentences(source: Index) -> Iterator[list[Any]]:
     """[doc_id, source_id, text, rows] of each sentence with mentions, a slice of the index at a time."""
     sentences, quantities = source.sentences(), source.quantities()
-    for start in range(0, int(sentences.select(pl.len()).collect().item()), _ROWS):
-        texts = sentences.slice(start, _ROWS).select("doc_id", "source_id", "text").collect()
+    for start in range(0, int(source.collected(sentences.select(pl.len())).item()), _ROWS):
+        texts = source.collected(sentences.slice(start, _ROWS).select("doc_id", "source_id", "text"))
         mentions: dict[str, list[dict[str, Any]]] = {}
-        for row in (
-            quantities.join(texts.lazy().select("doc_id"), on="doc_id", how="semi").collect().iter_rows(named=True)
-        ):
+        rows = source.collected(quantities.join(texts.lazy().select("doc_id"), on="doc_id", how="semi"))
+        for row in rows.iter_rows(named=True):
             mentions.setdefault(row["doc_id"], []).append(row)
         for doc_id, source_id, text in texts.iter_rows():
             if doc_id in mentions:
-                rows = sorted(mentions[doc_id], key=lambda row: (row["value_start"], row["value_end"]))
-                yield [doc_id, source_id, text, rows]
+                ordered = sorted(mentions[doc_id], key=lambda row: (row["value_start"], row["value_end"]))
+                yield [doc_id, source_id, text, ordered]

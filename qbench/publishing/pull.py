@@ -108,9 +108,9 @@ def pull(
         wanted = [path for path in publication.files if _is_in(path, OWN, WITHHELD)]
         fetch(fetched, wanted, progress)
         _check(fetched, publication, wanted, address)
-        for path in sorted((fetched / OWN).iterdir()):
-            if path.name != MANIFEST:
-                shutil.copyfile(path, draft.folder / path.name)
+        for path in wanted:
+            if _is_in(path, OWN) and path != f"{OWN}/{MANIFEST}":
+                shutil.copyfile(fetched / path, draft.folder / Path(path).name)
         if withheld and source is not None:
             _rebuild(draft, manifest, publication, source, progress)
         draft.counts, draft.version = dict(manifest.counts), manifest.version

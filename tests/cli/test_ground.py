@@ -13,7 +13,11 @@ from qbench import open_benchmark
 from qbench.benchmark.check import check
 from qbench.cli.gen_queries import app as gen_queries
 from qbench.cli.ground import app
+from qbench.errors import InputError
+from qbench.generation.generate import generate
+from qbench.grounding.report import read_report
 from qbench.index.disk import Index
+from qbench.store import write_manifest
 
 MAPPING = """
 name = "model"
@@ -232,3 +236,17 @@ def test_rows_may_come_of_a_query(shop):
     (shop / "shop.db").write_bytes(b"")
     refused = run(app, shop / "shop.db", shop / "pages.jsonl", "-o", shop / "other")
     assert "a database needs a query" in str(refused.exception)
+
+
+@pytest.mark.parametrize("change", [{"attributes": None}, {"attributes": [{"column": "x"}]}, {"categories": 3}])
+def test_facts_of_a_stranger_are_one_line(shop, change):
+    assert ground(shop, "index", "--id", "sku").exit_code == 0
+    index = Index.open(shop / "index")
+    manifest = json.loads((index.path / "manifest.json").read_text())
+    manifest["params"]["grounding"] |= change
+    write_manifest(index.path, manifest)
+    with pytest.raises(InputError, match="does not say what the facts"):
+        generate(index.path, shop / "bench")
+    (index.path / "report.json").write_text('{"disagreements": ["x"]}')
+    with pytest.raises(InputError, match="not a report of disagreements"):
+        read_report(index.path)

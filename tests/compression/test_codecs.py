@@ -8,11 +8,13 @@ import pytest
 from qbench.compression.plain import DTYPES
 from qbench.compression.product import OPQ, PQ
 from qbench.compression.trained import Trained
-from qbench.errors import OptionError
+from qbench.errors import InputError, OptionError
 from qbench.retrieval.entries import REGISTRY
 from qbench.scoring.product import product_codebook
 from tests.compression.sign_codec import Sign
+from tests.compression.trained_codebook import drawn as drawn_of
 from tests.compression.trained_codebook import some_network, write_codebook
+from tests.resealed import reseal
 
 D = 12
 CODECS = {**DTYPES, "Sign": Sign(), "Sign, boosted": Sign(boost=1.5)}
@@ -118,3 +120,29 @@ def test_what_float16_cannot_hold_is_an_error():
     with pytest.raises(OptionError, match=r"too large for float16 \(found 70000.0\)"):
         DTYPES["float16"].encode(np.array([[1.0, -7e4]], np.float32))
     DTYPES["int8"].encode(np.array([[1.0, -7e4]], np.float32))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("codebook.npy", lambda data: data[:90], "not a readable array"),
+        ("codebook.npy", lambda data: b"", "not a readable array"),
+        ("codebook.npy", lambda data: data.replace(b"'descr'", b"'desc(("), "not a readable array"),
+        ("codebook.npy", lambda data: data.replace(b"<f4", b"<i4"), "not an array of finite numbers"),
+        ("codebook.npy", lambda data: data[:-4] + b"\x00\x00\xc0\x7f", "not an array of finite numbers"),
+        ("codebook.npy", lambda data: data.replace(b"(4, 8, 3)", b"(96,)    "), "not codewords: another shape"),
+        ("w2.npy", lambda data: data.replace(b"(32, 16)", b"(16, 32)"), "layer w2 does not belong to the codewords"),
+        ("codebook.json", lambda data: b"[]", "not what describes a codebook"),
+        ("codebook.json", lambda data: data.replace(b'"gamma": 0.5', b'"gamma": "x"'), "gamma is not a number"),
+    ],
+)
+def test_a_damaged_codebook_of_a_stranger_is_one_line(tmp_path, name, change, message):
+    folder = write_codebook(tmp_path / "codebook", drawn_of((4, 8, 3)), network=some_network(4, 8, 12))
+    whole = (folder / name).read_bytes()
+    (folder / name).write_bytes(change(whole))
+    assert (folder / name).read_bytes() != whole
+    reseal(folder)
+    codec = Trained(codebook=folder)
+    sample = np.ones((2, 12), np.float32)
+    with pytest.raises(InputError, match=message):
+        codec.refuse_unfit("WolfPQ", {}) or codec.fit(sample).encode(sample)

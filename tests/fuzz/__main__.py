@@ -36,13 +36,16 @@ def main() -> int:
         start = time.monotonic()
         last = args.first + max(1, args.inputs // len(names))
         scratch = kept / f"{name.replace(' ', '-')}-{time.time_ns()}"
-        here = 0
+        here = inputs = 0
         for finding in fuzz(name, scratch, args.seed, range(args.first, last), args.seconds):
+            inputs += 1
+            if finding is None:
+                continue
             here += 1
             where = f"seed {finding.seed}, number {finding.number}: {finding.folder}"
             sys.stdout.write(f"== {name}, {where}\n{finding.what}\n")
         found += here
-        sys.stdout.write(f"{name}: {here} findings, {time.monotonic() - start:.0f} s\n")
+        sys.stdout.write(f"{name}: {inputs} inputs, {here} findings, {time.monotonic() - start:.0f} s\n")
         sys.stdout.flush()
     return 1 if found else 0
 

@@ -114,8 +114,10 @@ def _in_time() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def fuzz(name: str, scratch: Path, seed: int, numbers: range, seconds: float = float("inf")) -> Iterator[Finding]:
-    """Findings of a subject among the inputs of these numbers, until the seconds are over."""
+def fuzz(
+    name: str, scratch: Path, seed: int, numbers: range, seconds: float = float("inf")
+) -> Iterator[Finding | None]:
+    """For each input of these numbers the finding, or None, until the seconds are over."""
     fuzzed = Fuzzed(name, scratch)
     fuzzed.survives_whole()
     start = time.monotonic()
@@ -123,7 +125,9 @@ def fuzz(name: str, scratch: Path, seed: int, numbers: range, seconds: float = f
         if time.monotonic() - start > seconds:
             return
         finding = fuzzed.finding(seed, number)
-        if finding is not None:
+        if finding is None:
+            yield None
+        else:
             kept = scratch / f"found-{seed}-{number}"
             shutil.copytree(fuzzed.spoilt, kept)
             yield Finding(finding.subject, seed, number, kept, finding.what)

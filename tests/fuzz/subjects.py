@@ -148,19 +148,17 @@ def _index(folder: Path) -> None:
 
 
 def _read_index(folder: Path) -> None:
-    from qbench.corpora.streams import reading_parquet
     from qbench.index import Index
     from qbench.index.show import counts_lines, examples, select, top_pairs, top_units
 
     index = Index.open(folder / "index")
-    with reading_parquet(index.path):
-        for table in (index.sentences(), index.quantities(), index.pairs()):
-            table.collect()
-        counts_lines(index)
-        top_pairs(index, 5)
-        top_units(index, 5)
-        select(index, None, "kilogram")
-        examples(index, None, "kilogram", 3)
+    for table in (index.sentences(), index.quantities(), index.pairs()):
+        index.collected(table)
+    counts_lines(index)
+    top_pairs(index, 5)
+    top_units(index, 5)
+    select(index, None, "kilogram")
+    examples(index, None, "kilogram", 3)
 
 
 def _publication(folder: Path) -> None:

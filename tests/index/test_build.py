@@ -15,9 +15,11 @@ import pytest
 
 from qbench.corpora import ReadOptions
 from qbench.errors import BusyError, InputError, OptionError, QbenchError, UnknownNameError
+from qbench.generation.generate import generate
 from qbench.index import Index, build_index
 from qbench.index.chunks import process
 from qbench.index.schemas import pair_schema, sentence_schema
+from qbench.index.show import top_pairs
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
 from qbench.quantities.types import quantity_schema, to_row
 from qbench.store import drafting, locked, read_manifest, write_manifest
@@ -366,3 +368,14 @@ def test_an_index_that_is_replaced_while_it_is_read_is_noticed(tmp_path):
     build_index(make_corpus(tmp_path / "other", 3), tmp_path / "index", extractor=GIVEN, workers=1, overwrite=True)
     with pytest.raises(InputError, match="replaced while it was read"):
         index.quantities()
+
+
+@pytest.mark.parametrize("name", ["sentences.parquet", "quantities.parquet", "pairs.parquet"])
+def test_a_table_of_a_stranger_that_is_no_parquet_is_one_line(tmp_path, name):
+    build_index(make_corpus(tmp_path / "corpus"), tmp_path / "index", extractor=GIVEN, workers=1)
+    data = (tmp_path / "index" / name).read_bytes()
+    (tmp_path / "index" / name).write_bytes(data[:100] + b"\xff" * 200 + data[300:-40] + b"\x00" * 40)
+    reseal(tmp_path / "index")
+    index = Index.open(tmp_path / "index")
+    with pytest.raises(InputError, match="a table of this index is damaged"):
+        generate(index, tmp_path / "bench") if name != "pairs.parquet" else top_pairs(index, 5)

@@ -69,3 +69,13 @@ def test_pull_writes_nothing_to_a_place_that_a_manifest_names(bench, tmp_path, w
         pull(tmp_path / "theirs", tmp_path / "back")
     assert (tmp_path / "victim").read_text() == "mine"
     assert not (tmp_path / "back").exists()
+
+
+def test_a_publication_that_lists_nothing_is_refused(bench, tmp_path):
+    """Its manifest lists not one file of the artefact's own."""
+    publish(bench, tmp_path / "out", OPTIONS, dry_run=True)
+    data = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    data["files"] = {name: said for name, said in data["files"].items() if not name.startswith("qbench/")}
+    write_manifest(tmp_path / "out", data)
+    with pytest.raises(InputError):
+        pull(tmp_path / "out", tmp_path / "back")
