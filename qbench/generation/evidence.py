@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qbench.generation.scope import restriction
 from qbench.quantities.concept_match import concept_stretches, concept_words
 from qbench.quantities.types import Span
 
@@ -188,24 +189,28 @@ _PART = re.compile(
 _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 
 
-def sure_mentions(table: pl.DataFrame, texts: Sequence[str]) -> NDArray[np.bool_]:
-    """Whether each mention is sure.
+UNSCALED = "an amount whose scale may stand elsewhere in its document"
+CUT = "the rest of a longer concept"
+PARTED = "nothing in the text ties the number to its concept"
+
+
+def doubts(table: pl.DataFrame, texts: Sequence[str]) -> list[str]:
+    """Why each mention is not sure; "" for those that are.
 
     Args:
         table: n mentions (`quantity_schema`), those of a sentence one after the other.
         texts: n texts, the sentence of each mention.
 
     Returns:
-        shape (n,). A mention without spans of its concept is sure: somebody else says what it is about.
+        n reasons. A mention without spans of its concept is sure: somebody else says what it is about.
     """
     columns = ["doc_id", "concept", "concept_spans", "change", "family", "unit", "value"]
     places = ["value_start", "value_end", "unit_start", "unit_end"]
     rows = list(table.select(*columns, *places).iter_rows(named=True))
-    numbers: dict[str, list[Span]] = {}
+    mates: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        numbers.setdefault(row["doc_id"], []).append(_number(row))
-    flags = [_is_sure(row, text, numbers[row["doc_id"]]) for row, text in zip(rows, texts, strict=True)]
-    return np.array(flags, dtype=bool)
+        mates.setdefault(row["doc_id"], []).append(row)
+    return [_doubt(row, text, mates[row["doc_id"]]) for row, text in zip(rows, texts, strict=True)]
 
 
 def unscaled(table: pl.DataFrame, texts: Sequence[str], documents: Sequence[int]) -> NDArray[np.bool_]:
@@ -261,16 +266,23 @@ def _number(row: dict[str, Any]) -> Span:
     return value if unit[0] < 0 else (min(value[0], unit[0]), max(value[1], unit[1]))
 
 
-def _is_sure(row: dict[str, Any], text: str, numbers: Sequence[Span]) -> bool:
-    """Whether one mention is sure; `numbers` are where the mentions of its sentence stand."""
+def _doubt(row: dict[str, Any], text: str, mates: Sequence[dict[str, Any]]) -> str:
+    """Why one mention is not sure; `mates` are the mentions of its sentence."""
     if row["value_start"] < 0:
-        return True
+        return ""
+    spans = [span for _, span in concept_stretches(tuple(row["concept"].split()), row["concept_spans"], text)]
+    if not _is_sure(row, text, spans, [_number(mate) for mate in mates]):
+        return PARTED
+    return restriction(row, text, spans, mates) or ""
+
+
+def _is_sure(row: dict[str, Any], text: str, spans: Sequence[Span], numbers: Sequence[Span]) -> bool:
+    """Whether a number is tied to its concept; `numbers` are where the mentions of its sentence stand."""
     if _is_other(row, text) or (row["family"] == "count" and _is_part(row, text)):
         return False
     if not row["concept_spans"]:
         return True
     number = _number(row)
-    spans = [span for _, span in concept_stretches(tuple(row["concept"].split()), row["concept_spans"], text)]
     if not spans and row["concept"]:
         return False
     first = min((first for first, _ in spans), default=0)

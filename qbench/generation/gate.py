@@ -29,6 +29,7 @@ CODE = "a bare number of something that is counted, labelled or measured in a un
 FEW_COUNTED = "a count that is seldom more than a few"
 NOT_COUNTED = "a count of something under the name of something else"
 PER_SHARE = "an amount per share of what is stated as a whole"
+CENTS = "cents of what is stated in whole amounts, whose share or piece is meant"
 POPULATION = "a percentage of a population, which does not say a percentage of what"
 SHARE_OR_GROWTH = "a percentage of an amount, which may be its growth or its share"
 NOTHING = "a concept that says nothing"
@@ -85,6 +86,12 @@ _VAGUE = _words(
 _FIRST = _words("available outstanding worth due remaining following such certain additional")
 """Words with which no name of a quantity begins: "available for repurchases", "worth of goods"."""
 
+_GOOD_OR_BAD = _words("benefit gain effect advantage")
+_SUMMED = _words("net total overall aggregate gross other")
+"""Of "net benefit" nobody can tell what it is a benefit of."""
+
+_CENTS = frozenset({"cent", "penny", "eurocent"})
+
 _POINTING = _words("prior previous preceding last next same such following latter former respective aforesaid said")
 """Words that point to something in the text, which a searcher does not see: "prior-year charge"."""
 
@@ -96,7 +103,7 @@ _EMPTY = EMPTY | _words(
     "end date company segment additional outstanding certain ci sd se sem iqr n p act rule share stock shares "
     "million billion dollar percent time first second minimum maximum per each plus minus bid qd po iv band "
     "lot lots series qtrly qtly mthly quarterly monthly annual yearly daily weekly priced opening closing target "
-    "worth trade trading oper primary diluted reported randomized randomised enrolled included"
+    "worth trade trading oper primary diluted reported randomized randomised enrolled included equivalent"
 )
 """Words that, last or alone, leave open what a number is about."""
 
@@ -179,6 +186,8 @@ class Gate:
     def _of_words(self, pair: Pair, words: Sequence[str]) -> str | None:
         if not words or not sane(" ".join(pair.concept)) or any(_GLUED.match(word) for word in words):
             return WORDLESS
+        if all(self.mentions.names.is_name(word) for word in pair.concept):
+            return NAME
         if len(set(words)) < len(words) or {"profit", "loss"} <= set(words):
             return REPEATED
         if any(word in _DATES or _YEARS.fullmatch(word) for word in words):
@@ -188,6 +197,8 @@ class Gate:
         if not _POINTING.isdisjoint(words) or ("current" in words and not _PERIODS.isdisjoint(words)):
             return NOTHING
         if words[0] in _FIRST or "ago" in words or (len(words) == 1 and words[0] in _VAGUE):
+            return NOTHING
+        if words[-1] in _GOOD_OR_BAD and _SUMMED.issuperset(words[:-1]):
             return NOTHING
         return MOVED if not _MOVES.isdisjoint(words) else None
 
@@ -203,6 +214,8 @@ class Gate:
             return NOTHING  # "patients (mean age 60 years)" gives "patients mean age"
         if pair.unit.endswith(" per share") and self._is_money(pair):
             return PER_SHARE
+        if pair.unit in _CENTS and self._is_money(pair, but=_CENTS):
+            return CENTS
         if not pair.unit:
             return self._of_bare(pair, last)
         if family == "currency" and last in _PEOPLE:
@@ -223,16 +236,16 @@ class Gate:
         values = self.mentions.value[observed(self.mentions, (pair.concept,), pair.unit, pair.change)]
         return FEW_COUNTED if not values.size or float(np.median(values)) < _MANY else None
 
-    def _is_money(self, pair: Pair) -> bool:
+    def _is_money(self, pair: Pair, but: frozenset[str] = frozenset()) -> bool:
         """Whether the corpus states whole amounts of money of what a pair counts (a surplus), or gives per share."""
-        return self._sentences_in(pair, lambda family: family == "currency") >= self.sentences.get(pair, 0)
+        return self._sentences_in(pair, lambda family: family == "currency", but) >= self.sentences.get(pair, 0)
 
-    def _sentences_in(self, pair: Pair, families: Callable[[str], bool]) -> int:
-        """How many sentences state a pair's concept in other units, of some families."""
+    def _sentences_in(self, pair: Pair, families: Callable[[str], bool], but: frozenset[str] = frozenset()) -> int:
+        """How many sentences state a pair's concept in other units, of some families, `but` for some."""
         return sum(
             number
             for other, number in self._of_concept.get(pair.concept, ())
-            if other.unit != pair.unit and families(self.mentions.family_of(other.unit))
+            if other.unit != pair.unit and other.unit not in but and families(self.mentions.family_of(other.unit))
         )
 
     @cached_property

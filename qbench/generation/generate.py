@@ -279,6 +279,10 @@ def _plan(
     counts: dict[str, Any] = {
         "pairs": {"in the index": pair_table(mentions).height, "asked about": len(pairs), "left out": refused},
         "groups of concepts": dict(splits.groups),
+        "mentions": {
+            "tied to their concept": int(mentions.sure.sum()),
+            "undecided": dict(sorted(Counter(mentions.doubt[~mentions.sure].tolist()).items())),
+        },
         "sentences held out": {f"of {split}": int(splits.blocked[split].sum()) for split in ("train", "dev")},
     }
     if options.expansions is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 _CLASSES = (
-    "price cost quotation",
+    "price quotation",
     "fee commission concession",
     "charge writedown writeoff write-down write-off impairment",
     "dividend div payout distribution distributed payment paid pay",
@@ -23,7 +23,7 @@ _CLASSES = (
     "purchase acquisition takeover",
     "unemployment jobless jobles",
     "maturity term tenor life",
-    "expense expenditure spending outlay",
+    "expense cost expenditure spending outlay",
     "reserve provision allowance",
     "participant subject patient volunteer individual people person",
     "woman female",
@@ -42,7 +42,7 @@ NEUTRAL = frozenset(
     "total overall aggregate average mean median avg rate level amount number value figure annual yearly quarterly "
     "monthly estimated expected projected reported recorded registered adjusted seasonally mandatory outstanding "
     "current new gross combined share primary diluted undiluted basic first second third fourth half quarter year "
-    "month week day nine six twelve full prior".split()
+    "month week day nine six twelve full prior qtly qtrly mthly qtr annually".split()
 )
 """Words without which a concept may still be the same."""
 STEM = 6

@@ -14,8 +14,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qbench.errors import InputError
-from qbench.generation.evidence import cut_short, sure_mentions, unscaled
+from qbench.generation.abbreviations import Abbreviations, explained, shorts_in
+from qbench.generation.evidence import CUT, UNSCALED, cut_short, doubts, unscaled
 from qbench.generation.gists import ENOUGH, alike, gist, gists
+from qbench.generation.names import Names
+from qbench.generation.rates import RATES
 from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade, concept_words, stated_concepts
 from qbench.quantities.concept_match import folded as folded
 from qbench.quantities.languages import ENGLISH
@@ -49,7 +52,8 @@ class Mentions:
             `stated_concept` gives: with the noun that a mention counts.
         value, low, high: shape (n,), the value as written, and both ends in the base unit.
         comparator, change: shape (n,), objects.
-        sure: shape (n,), whether the text ties the number to its concept (`qbench.generation.evidence`).
+        doubt: shape (n,), why the text does not tie the number to its concept (`qbench.generation.evidence`); "" where
+            it does.
         concepts: the distinct concepts, as words; units, bases: distinct unit names.
         language: code of the sentences' language.
         given: the quantities came with the corpus.
@@ -68,7 +72,7 @@ class Mentions:
     high: NDArray[np.float64]
     comparator: NDArray[np.object_]
     change: NDArray[np.object_]
-    sure: NDArray[np.bool_]
+    doubt: NDArray[np.object_]
     concepts: list[Concept]
     units: list[str]
     bases: list[str]
@@ -77,6 +81,11 @@ class Mentions:
     _graded: dict[Concept, tuple[NDArray[np.int64], NDArray[np.int8]]] = field(default_factory=dict)
     _related: dict[Concept, NDArray[np.int64]] = field(default_factory=dict)
     _quantities: dict[int, list[Quantity]] = field(default_factory=dict)
+
+    @cached_property
+    def sure(self) -> NDArray[np.bool_]:
+        """Shape (n,): whether a label may be built on a mention."""
+        return np.asarray(self.doubt == "", dtype=bool)
 
     @cached_property
     def concept_code(self) -> dict[Concept, int]:
@@ -112,6 +121,13 @@ class Mentions:
                 surface = " ".join(self.texts[doc][first:last].split())
                 said.setdefault(unit, Counter())[surface, first < value] += 1
         return said
+
+    @cached_property
+    def names(self) -> Names:
+        """The names in the texts, and the currencies stated beside each."""
+        codes = {code: name for code, name in enumerate(self.units) if name in RATES}
+        pairs = zip(self.doc.tolist(), self.unit.tolist(), strict=True)
+        return Names(self.texts, [(doc, codes[code]) for doc, code in pairs if code in codes])
 
     @cached_property
     def counted_nouns(self) -> frozenset[str]:
@@ -158,7 +174,10 @@ class Mentions:
 
     @cached_property
     def _said(self) -> dict[str, NDArray[np.int64]]:
-        """Folded word -> the sentences that say it, ascending; its gist, unless the quantities came with the corpus."""
+        """Folded word -> the sentences that say it, ascending; its gist, unless the quantities came with the corpus.
+
+        Abbreviations stand as they are written.
+        """
         folds: dict[str, Concept] = {}
         said: dict[str, list[int]] = {}
         for doc, text in enumerate(self.texts):
@@ -167,24 +186,36 @@ class Mentions:
                 if word not in folds:
                     folds[word] = concept_words((word,), self.language)
                 words.update(folds[word])
-            for word in words if self.given else set(map(gist, words)):
+            for word in words if self.given else {*map(gist, words), *shorts_in(text)}:
                 said.setdefault(word, []).append(doc)
         return {word: np.array(docs, dtype=np.int64) for word, docs in said.items()}
 
     def docs_saying(self, concept: Concept) -> NDArray[np.int64]:
         """The sentences whose text says one of a query's alternatives, wherever, ascending.
 
-        All of its words, or words like them, but for neutral ones, and for one of three; exactly all where the
-        quantities came with the corpus.
+        All of its words, or words like them or their abbreviation, but for neutral ones, and for one of three; exactly
+        all where the quantities came with the corpus.
         """
         found = [np.empty(0, dtype=np.int64)]
         for alternative in concept_alternatives(concept):
             words = concept_words(alternative, self.language)
             asked = sorted(words if self.given else gists(words))
-            lists = [self._said.get(word, found[0]) for word in asked]
-            docs, number = np.unique(np.concatenate([found[0], *lists]), return_counts=True)
-            found.append(docs[number >= len(asked) - (len(asked) >= ENOUGH and not self.given)])
+            found.append(self._docs_with(asked, len(asked) - (len(asked) >= ENOUGH and not self.given)))
+            for others, short in () if self.given else self._abbreviations.other_ways(words):
+                shorts = [short] if short else []
+                found.append(self._docs_with([*gists(others), *shorts], len(gists(others)) + len(shorts)))
         return np.unique(np.concatenate(found))
+
+    def _docs_with(self, words: Sequence[str], number: int) -> NDArray[np.int64]:
+        """The sentences that say so many of some words."""
+        none = np.empty(0, dtype=np.int64)
+        lists = [self._said.get(word, none) for word in words]
+        docs, counts = np.unique(np.concatenate([none, *lists]), return_counts=True)
+        return docs[counts >= max(1, number)]
+
+    @cached_property
+    def _abbreviations(self) -> Abbreviations:
+        return explained(self.texts, self.language)
 
     @cached_property
     def _first_of_text(self) -> NDArray[np.int64]:
@@ -345,7 +376,7 @@ def load_mentions(
         high=joined["base_high"].to_numpy(),
         comparator=np.array(joined["comparator"].to_list(), dtype=object),
         change=np.array(joined["change"].to_list(), dtype=object),
-        sure=np.ones(joined.height, dtype=bool) if given else _sure(joined, sentences["text"], source, language),
+        doubt=_doubts(joined, sentences["text"], source, language, given=given),
         concepts=[tuple(text.split()) for text in concepts],
         units=units,
         bases=bases,
@@ -354,11 +385,21 @@ def load_mentions(
     )
 
 
-def _sure(rows: pl.DataFrame, texts: pl.Series, source: NDArray[np.int64], language: str) -> NDArray[np.bool_]:
+def _doubts(
+    rows: pl.DataFrame, texts: pl.Series, source: NDArray[np.int64], language: str, *, given: bool
+) -> NDArray[np.object_]:
+    """Shape (n,): why each mention is not sure, "" for those that are."""
+    if given:
+        return np.full(rows.height, "", dtype=object)
     of_rows = texts.gather(rows["doc"]).to_list()
     documents: list[int] = source[rows["doc"].to_numpy()].tolist()
-    doubtful = unscaled(rows, of_rows, documents) | cut_short(rows, of_rows, language)
-    return sure_mentions(rows, of_rows) & ~doubtful
+    found = np.array(doubts(rows, of_rows), dtype=object)
+    for reason, flags in (
+        (UNSCALED, unscaled(rows, of_rows, documents)),
+        (CUT, cut_short(rows, of_rows, language)),
+    ):
+        found[flags & (found == "")] = reason
+    return found
 
 
 def _codes(column: pl.Series) -> tuple[list[str], NDArray[np.int64]]:

@@ -9,6 +9,8 @@ import polars as pl
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.card import spread
 from qbench.benchmark.types import SPLITS, Query
+from qbench.generation.other_units import REASONS
+from qbench.generation.samples import NOT_ALLOWED, SHARED
 
 MAIN_SHARE, MAIN_COUNT = 0.05, 20
 """A main unit has this share of a corpus' mentions with a unit, and this many of them."""
@@ -23,7 +25,7 @@ _BY_DESIGN = (
     "query: no training query asks about its concept",
     "query: repeats an earlier one",
     "unit permutation: a noun or a bare number has no other unit",
-    "unit permutation: the sentence does not allow it",
+    *(f"unit permutation: {reason}" for reason in (NOT_ALLOWED, SHARED, *REASONS)),
 )
 """Rejections that say nothing of the text, however many there are."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, islice
 from typing import Any
@@ -17,9 +17,9 @@ from qbench.benchmark.types import Query
 from qbench.generation.labels import Labels, meets
 from qbench.generation.mentions import COUNTED, Mentions
 from qbench.generation.options import GenerationOptions
+from qbench.generation.other_units import UNMIXED, OtherUnits
 from qbench.generation.pairs import observed
-from qbench.generation.permute import Permuted, joined, unit_of, with_unit, with_value
-from qbench.generation.rates import EVERYWHERE, RATES, compare
+from qbench.generation.permute import Permuted, joined, with_unit, with_value
 from qbench.generation.recheck import Rechecker
 from qbench.generation.surfaces import plain_forms, read_value, usual_forms
 from qbench.quantities.concept_match import Concept, concept_grade, stated_concept
@@ -47,30 +47,6 @@ _NOUN = re.compile(
 TRIES = 3
 """Sentences tried for each sample that is wanted; a permutation that the text does not allow costs a try."""
 
-WRITTEN = 3
-"""Numbers of a concept in a unit from which on somebody might write another one, between the least and the greatest."""
-
-OFTEN = 10
-"""Mentions in a unit from which on a corpus uses it often."""
-
-MIDDLE = (0.1, 0.9)
-"""Quantiles of the values of a unit between which anybody might write one."""
-
-COMMON = 0.05
-"""Share of a family's mentions from which on a unit is common in it: no "0.6 g/kg" of a drug."""
-
-FARTHEST, DOSES = 100.0, 1000.0
-"""How many times as large or small another unit may be; another unit of mass."""
-
-NEXT_TIME = 13.0
-"""The same for times: months and years, weeks and days."""
-
-USED = 0.005
-"""Share of a corpus' amounts of money from which on a currency is one of its own."""
-
-UNMIXED = frozenset({"", "count", "date"})
-"""Families whose units are no alternatives to each other: nouns, calendar years, the bare number."""
-
 AGES = frozenset({"age"})
 """Families in which another unit makes a number that nobody writes: patients of 65 months."""
 
@@ -90,7 +66,11 @@ class Spot:
         return self.mentions[self.position]
 
 
-Change = Callable[[Spot, "np.random.Generator"], "Permuted | None"]
+Change = Callable[[Spot, "np.random.Generator"], "Permuted | str"]
+"""Changes a mention, or says why it does not."""
+
+NOT_ALLOWED = "the sentence does not allow it"
+SHARED = "another number of the sentence may share the unit"
 
 
 @dataclass
@@ -157,9 +137,8 @@ class Sampler:
         candidates = self._candidates(query, docs, change, f"{method} {positive}", n, method == "unit" or not positive)
         rows: list[Row] = []
         while chunk := list(islice(candidates, n - len(rows))):
-            possible = [(doc, sample) for doc, sample in chunk if sample is not None]
-            if len(possible) < len(chunk):
-                self.rejected[f"{prefix}the sentence does not allow it"] += len(chunk) - len(possible)
+            possible = [(doc, sample) for doc, sample in chunk if isinstance(sample, Permuted)]
+            self.rejected.update(prefix + reason for _, reason in chunk if isinstance(reason, str))
             reasons = self.rechecker.permuted([sample for _, sample in possible], query.conditions, positive)
             for (doc, sample), reason in zip(possible, reasons, strict=True):
                 if not self._refused(reason, prefix):
@@ -168,8 +147,8 @@ class Sampler:
 
     def _candidates(
         self, query: Query, docs: NDArray[np.int64], change: Change, stream: str, n: int, met: bool
-    ) -> Iterator[tuple[int, Permuted | None]]:
-        """Sentences in random order, each with one mention changed; None where the sentence does not allow it."""
+    ) -> Iterator[tuple[int, Permuted | str]]:
+        """Sentences in random order, each with one mention changed, or why it is not."""
         rng = generator(self.options.seed, stream, query.query_id)
         for doc in rng.permutation(docs)[: n * TRIES].tolist():
             mentions = self.mentions.quantities(doc)
@@ -182,119 +161,33 @@ class Sampler:
             self.rejected[prefix + reason] += 1
         return reason is not None
 
-    def _other_surface(self, spot: Spot, rng: np.random.Generator) -> Permuted | None:
+    def _other_surface(self, spot: Spot, rng: np.random.Generator) -> Permuted | str:
         """A positive: another way to write the same unit."""
         mention = spot.mention
         if mention.unit_span is None:
-            return None
+            return NOT_ALLOWED
         old = spot.text[slice(*mention.unit_span)].lower()
         return self._write_unit(spot, mention.unit, rng, lambda surface: surface.lower() != old)
 
-    def _other_unit(self, spot: Spot, rng: np.random.Generator) -> Permuted | None:
-        """A negative: a surface of another unit, in which the same number breaks the condition.
-
-        A person could have written it: the corpus states the concept in that unit too, or it is another currency whose
-        value no exchange rate makes satisfy the condition.
-        """
+    def _other_unit(self, spot: Spot, rng: np.random.Generator) -> Permuted | str:
+        """A negative: a surface of another unit, in which the same number breaks the condition."""
         mention = spot.mention
-        if mention.unit_span is None or mention.family in UNMIXED | AGES or _compared(spot):
-            return None
-        money = mention.unit in RATES
-        names = self._currencies(mention.unit) if money else self._alternatives(mention)
-        for i in rng.permutation(len(names)):
-            name = names[i]
-            changed = unit_of(mention, name, self.units)
-            plausible = self._no_rate_meets(mention, name, spot.condition) if money else self._is_everyday(changed)
-            if plausible and meets(changed, spot.condition) is False:
-                return self._write_unit(spot, name, rng, lambda _: True)
-        return None
+        if mention.unit_span is None or mention.family in UNMIXED | AGES:
+            return NOT_ALLOWED
+        if _compared(spot):
+            return SHARED
+        names, reason = self._other_units.choices(spot.text, mention, _stated(mention, self.mentions), spot.condition)
+        if not names:
+            return reason
+        return self._write_unit(spot, names[int(rng.integers(len(names)))], rng, lambda _: True)
 
     @cached_property
-    def _money(self) -> list[str]:
-        """The currencies with known rates that the corpus writes often, and those that texts of any country name."""
-        counts = {name: sum(self.mentions.unit_surfaces.get(name, {}).values()) for name in RATES}
-        least = max(COUNTED, USED * sum(counts.values()))
-        return sorted({*EVERYWHERE, *(name for name, number in counts.items() if number >= least)})
-
-    def _currencies(self, unit: str) -> list[str]:
-        return [name for name in self._money if name != unit]
-
-    def _alternatives(self, mention: Quantity) -> list[str]:
-        """The other units of the same family that somebody might have written, ordered.
-
-        Times are those in which the corpus states the mention's concept, and next to its unit: no "10 days of
-        follow-up" for 10 months. Of other families all that the corpus often uses, up to a hundred times as large or
-        small; masses a thousand times, as doses are. A price keeps its currency and what is counted: 20 marks a share
-        may be less than 60 dollars a share, and an offer per unit is one per share.
-        """
-        family = mention.family
-        if family in ("currency per count", "count per count"):
-            return []
-        stated = self._stating(mention)
-        names = stated if family == "time" else sorted({*stated, *self._used.get(family, {})})
-        most = NEXT_TIME if family == "time" else DOSES if family in ("mass", "dose") else FARTHEST
-        own = self.units.get(mention.unit)
-        found = []
-        for name in names:
-            other = self.units.get(name)
-            priced = family.startswith("currency") and name.split(" per ")[0] != mention.unit.split(" per ")[0]
-            if name != mention.unit and not priced and 1 / most <= other.factor / own.factor <= most:
-                found.append(name)
-        return found
-
-    def _stating(self, mention: Quantity) -> list[str]:
-        """The units of a mention's family in which the corpus states its concept, ordered."""
-        rows = self.mentions.rows_of_concepts(self.mentions.same(_stated(mention, self.mentions)))
-        codes = np.unique(self.mentions.unit[rows[self.mentions.sure[rows]]])
-        names = [self.mentions.units[code] for code in codes.tolist()]
-        return [name for name in names if self.mentions.family_of(name) == mention.family]
-
-    @cached_property
-    def _used(self) -> dict[str, dict[str, tuple[float, float]]]:
-        """Family -> unit -> a low and a high value in it, of the units that are common in the corpus."""
-        families: dict[str, dict[str, tuple[int, float, float]]] = {}
-        totals: Counter[str] = Counter()
-        order = np.argsort(self.mentions.unit, kind="stable")
-        starts = np.searchsorted(self.mentions.unit[order], np.arange(len(self.mentions.units) + 1))
-        for code, name in enumerate(self.mentions.units):
-            family = self.mentions.family_of(name)
-            values = self.mentions.value[order[starts[code] : starts[code + 1]]]
-            if family not in UNMIXED:
-                totals[family] += values.size
-                if values.size >= OFTEN:
-                    low, high = np.quantile(values, MIDDLE).tolist()
-                    families.setdefault(family, {})[name] = (values.size, low, high)
-        return {
-            family: {name: (low, high) for name, (n, low, high) in used.items() if n >= COMMON * totals[family]}
-            for family, used in families.items()
-        }
-
-    def _is_everyday(self, changed: Quantity) -> bool:
-        """Whether a changed mention's number lies between those that the corpus states in its unit.
-
-        Of its concept, where it states three of these, else of anything.
-        """
-        rows = observed(self.mentions, (_stated(changed, self.mentions),), changed.unit, changed.change)
-        values = self.mentions.value[rows]
-        if values.size >= WRITTEN:
-            return float(values.min()) <= changed.value <= float(values.max())
-        if changed.family == "time" or changed.unit not in self._used.get(changed.family, {}):
-            return False
-        low, high = self._used[changed.family][changed.unit]
-        return low <= changed.value <= high
-
-    def _no_rate_meets(self, mention: Quantity, unit: str, condition: Condition) -> bool:
-        """Whether the number in another currency breaks the condition at any plausible exchange rate."""
-        low, high = (compare(value, unit, condition.base_unit) for value in (mention.value, mention.high))
-        if low is None or high is None:
-            return False
-        worth = replace(mention, base_unit=condition.base_unit, base_value=low[0], base_high=high[1])
-        worth = replace(worth, comparator="between" if mention.comparator in ("=", "~") else mention.comparator)
-        return meets(worth, condition) is False
+    def _other_units(self) -> OtherUnits:
+        return OtherUnits(self.mentions, self.units)
 
     def _write_unit(
         self, spot: Spot, name: str, rng: np.random.Generator, wanted: Callable[[str], bool]
-    ) -> Permuted | None:
+    ) -> Permuted | str:
         tied = joined(spot.text, spot.mention) or _attributive(spot, self.units)
         value, unit = 1.0 if tied else spot.mention.high, self.units.get(name)
         said = usual_forms(self.mentions.unit_surfaces.get(name, {}), unit, self.units, value)
@@ -315,20 +208,20 @@ class Sampler:
             for i in rng.permutation(len(forms))
             if wanted(forms[i].bare)
         )
-        return next((sample for sample in attempts if sample is not None), None)
+        return next((sample for sample in attempts if sample is not None), NOT_ALLOWED)
 
-    def _meeting_value(self, spot: Spot, rng: np.random.Generator) -> Permuted | None:
+    def _meeting_value(self, spot: Spot, rng: np.random.Generator) -> Permuted | str:
         return self._other_value(spot, rng, MET)
 
-    def _breaking_value(self, spot: Spot, rng: np.random.Generator) -> Permuted | None:
+    def _breaking_value(self, spot: Spot, rng: np.random.Generator) -> Permuted | str:
         return self._other_value(spot, rng, BROKEN)
 
-    def _other_value(self, spot: Spot, rng: np.random.Generator, wanted: int) -> Permuted | None:
+    def _other_value(self, spot: Spot, rng: np.random.Generator, wanted: int) -> Permuted | str:
         """An observed value of the mention's own pair, as likely as it is frequent (appendix B.8)."""
         mention, unit = spot.mention, self.units.get(spot.mention.unit)
         written = read_value(spot.text[slice(*mention.value_span)])
         if written is None or _reckoned(spot):
-            return None
+            return NOT_ALLOWED
         concept = _stated(mention, self.mentions)
         values = self.mentions.value[observed(self.mentions, (concept,), mention.unit, mention.change)]
         base = values * unit.factor + unit.offset
@@ -338,9 +231,9 @@ class Sampler:
             # "12 patients" become no 0.24 of them, whatever the pair's odd values are.
             fit = fit[np.round(fit, max(1, written.decimals)) == fit]
         if not fit.size:
-            return None
+            return NOT_ALLOWED
         value = float(fit[rng.integers(fit.size)])
-        return with_value(spot.text, spot.mentions, spot.position, value, self.units)
+        return with_value(spot.text, spot.mentions, spot.position, value, self.units) or NOT_ALLOWED
 
     def _row(
         self,

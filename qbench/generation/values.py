@@ -201,7 +201,7 @@ def _range(seen: Distribution, rng: np.random.Generator, at_random: bool, avoid:
     few = [(float(seen.values[0]), float(seen.values[-2])), (float(seen.values[1]), float(seen.values[-1]))]
     ends += [(rounded(low, digits), rounded(high, digits)) for digits in (ROUND, DIGITS) for low, high in few]
     # Values of very different sizes may have no narrow range but those from one value to the next.
-    ends += list(itertools.pairwise(seen.values.tolist()))
+    ends += list(itertools.pairwise(seen.values[_short(seen.values)].tolist()))
     for low, high in ends:
         if _is_range(low, high, seen) and (low, high) not in avoid:
             return (low, high) if at_random else _plain_range(low, high, seen, avoid)

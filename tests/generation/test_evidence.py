@@ -2,46 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
 import polars as pl
 import pytest
 
-from qbench.generation.evidence import cut_short, sure_mentions, unscaled
+from qbench.generation.evidence import cut_short, doubts, unscaled
 from qbench.quantities.types import Quantity, quantity_schema, to_row
-
-
-def table_of(text, change="", unit=("dollar", "currency"), value=5.0):
-    """A text with {concept} and <number> marked, each number about all that is marked, as a table, and its text."""
-    plain, spans, values = "", [], []
-    for part in re.split(r"(\{.*?\}|<.*?>)", text):
-        span = (len(plain), len(plain) + len(part.strip("{}<>")))
-        (spans if part.startswith("{") else values if part.startswith("<") else []).append(span)
-        plain += part.strip("{}<>")
-    words = tuple(word for first, last in spans for word in plain[first:last].lower().split())
-    rows = [
-        Quantity(
-            value,
-            value,
-            "=",
-            *unit,
-            unit[0],
-            value,
-            value,
-            words,
-            value_span=at,
-            concept_spans=(*spans,),
-            change=change,
-        )
-        for at in values
-    ]
-    return pl.DataFrame([to_row("d", row) for row in rows], schema=quantity_schema()), plain
+from tests.marked_texts import table_of
 
 
 def read(text, change="", **unit):
     """Which mentions of a marked text are sure."""
     table, plain = table_of(text, change, **unit)
-    return sure_mentions(table, [plain] * table.height).tolist()
+    return [doubt == "" for doubt in doubts(table, [plain] * table.height)]
 
 
 @pytest.mark.parametrize(
@@ -204,4 +176,4 @@ def test_tables_need_the_label_right_before_the_number():
 
 def test_a_mention_without_spans_is_sure():
     quantity = Quantity(5.0, 5.0, "=", "metre", "length", "metre", 5.0, 5.0, ("x",), value_span=(0, 1))
-    assert sure_mentions(pl.DataFrame([to_row("d", quantity)], schema=quantity_schema()), ["5 m"]).tolist() == [True]
+    assert doubts(pl.DataFrame([to_row("d", quantity)], schema=quantity_schema()), ["5 m"]) == [""]

@@ -83,6 +83,10 @@ def reason_of(concept, unit, *, value=3.0, change="", more=()):
         ("patients mean age", "year of age", gate.NOTHING),
         ("children aged", "year of age", None),
         ("crop 1985/86", "tonne", gate.DATE),
+        ("net benefit", "dollar", gate.NOTHING),
+        ("pension benefit", "dollar", None),
+        ("dollar equivalent", "dollar", gate.NOTHING),
+        ("Ruritania", "tonne", gate.NAME),
     ],
 )
 def test_reasons(concept, unit, reason):
@@ -127,6 +131,12 @@ def dollars(concept):
 def test_what_is_stated_as_a_whole_is_not_asked_for_per_share():
     assert reason_of("revenue", "dollar per share", more=dollars("revenue")) == gate.PER_SHARE
     assert reason_of("dividend", "dollar per share") is None
+
+
+def test_cents_of_a_profit_are_those_of_a_share():
+    more = [("profit", 4e6 + n, "dollar") for n in range(6)]
+    assert reason_of("profit", "cent", more=more) == gate.CENTS
+    assert reason_of("ferry fare", "cent", more=more) is None
 
 
 def test_a_percentage_of_an_amount_may_be_growth_or_share():

@@ -161,7 +161,7 @@ def test_with_given_quantities_one_thing_meets_all_conditions():
     for known, relevant in ((True, ["one", "no kind"]), (False, names)):
         mentions = load_mentions(table, pl.DataFrame(rows, schema=quantity_schema()), given=known)
         if not known:
-            mentions = replace(mentions, sure=np.ones(len(rows), dtype=bool))
+            mentions = replace(mentions, doubt=np.full(len(rows), "", dtype=object))
         labels = label(asked, mentions)
         assert [names[doc] for doc in labels.relevant] == relevant
         assert {names[doc] for doc in labels.undecided} == set(names) - set(relevant)

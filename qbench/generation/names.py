@@ -1,0 +1,92 @@
+"""Names in a corpus, and the currencies that texts with these names state: what ties a text to a country.
+
+"The central bank of Ruritania lent 5 million crowns" cannot be told of francs, and no list of names can say why. The
+corpus can: it never speaks of francs where it speaks of this bank.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import cached_property
+
+import polars as pl
+
+_TOKEN = re.compile(r"[^\W\d_](?:[\w&]|[.'’-](?=\w))*")
+_DATES = frozenset(
+    "january february march april may june july august september october november december jan feb mar apr jun jul aug "
+    "sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday i".split()
+)
+_OF_A_COUNTRY = frozenset("federal american british japanese german french canadian swiss chinese indian".split())
+"""Words that tie a text to a country however they are written."""
+
+NAMED = 2.0
+"""A word is a name if it is written with a capital more than so many times as often as without."""
+
+
+class Names:
+    """The names of a corpus.
+
+    Args:
+        texts: n sentences.
+        money: of each amount of money its sentence and its currency.
+    """
+
+    def __init__(self, texts: pl.Series, money: Iterable[tuple[int, str]]) -> None:
+        self._texts = texts
+        self._money = money
+
+    @cached_property
+    def _cases(self) -> tuple[Counter[str], Counter[str]]:
+        """How often each word is written with a capital (that does not begin a sentence), and without."""
+        large: Counter[str] = Counter()
+        small: Counter[str] = Counter()
+        for text in self._texts:
+            for match in _TOKEN.finditer(text):
+                word = match[0]
+                if word[0].islower():
+                    small[word] += 1
+                elif match.start() > 0:
+                    large[word.lower()] += 1
+        return large, small
+
+    def is_name(self, word: str) -> bool:
+        """Whether the corpus writes a word with a capital, but for some slips."""
+        large, small = self._cases
+        word = word.lower()
+        return large[word] > NAMED * small[word]
+
+    def of(self, text: str) -> set[str]:
+        """The names in a text, in small letters."""
+        found = set()
+        for match in _TOKEN.finditer(text):
+            word = match[0].removesuffix("'s").removesuffix("’s")
+            small = word.lower()
+            if small in _OF_A_COUNTRY or (
+                word[0].isupper() and len(word) > 1 and small not in _DATES and self._is_unusual(small)
+            ):
+                found.add(small)
+        return found
+
+    def _is_unusual(self, word: str) -> bool:
+        large, small = self._cases
+        return large[word] >= small[word]  # at the beginning of a sentence, too, where nothing is known of it
+
+    @cached_property
+    def _currencies(self) -> dict[str, set[str]]:
+        """Name -> the currencies stated beside it."""
+        found: dict[str, set[str]] = {}
+        for doc, currency in self._money:
+            for name in self.of(self._texts[doc]):
+                found.setdefault(name, set()).add(currency)
+        return found
+
+    def allow(self, text: str, currency: str) -> bool:
+        """Whether a text could speak of a currency: the corpus speaks of it beside each name in the text.
+
+        Args:
+            text: a sentence.
+            currency: canonical name.
+        """
+        return all(currency in self._currencies.get(name, ()) for name in self.of(text))

@@ -1,0 +1,249 @@
+"""Mentions that are of less, of more or of something else than a query for their concept asks for.
+
+The text may tie a number to its concept and still not say what a searcher wants to know: "depreciation and amortization
+of $5 million" states no depreciation, "40 women in the control group" are not the women of a study, "after 4 weeks of
+treatment" does not say how long the treatment was, and "$5 billion of repurchases was authorized" may never be spent.
+Such a mention answers no query, and breaks none: its sentence is undecided.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from qbench.quantities.types import Span
+
+CONJUNCTION = "one member of a conjunction whose number is of all"
+PART = "a count of a group, or of some of those who are counted"
+SEGMENT = "an amount of a segment or a subsidiary"
+MOMENT = "a point in time, and no length"
+NOT_DONE = "authorised, planned or supposed, and not done"
+EFFECT = "what one cause did to a result"
+FRACTION = "a part of a fraction"
+
+Row = Mapping[str, Any]
+"""A mention: a row of `quantity_schema`."""
+
+REACH = 80
+"""Characters around a mention in which words restrict it."""
+
+_AND = r"(?:and(?:/or)?|or|&|plus|as\s+well\s+as)"
+_ITEM = r"[^\W\d][\w'’-]*(?:\s+[^\W\d][\w'’-]*){0,4}"
+_JOINED_AFTER = re.compile(
+    rf"(?P<items>(?:\s*,\s+(?!{_AND}\b){_ITEM}?)*)\s*,?\s+{_AND}\s+(?P<rest>[^.,;:()]+)", re.IGNORECASE
+)
+"""After a concept: " , amortization and impairment"."""
+_JOINED_BEFORE = re.compile(rf"(?P<item>[^.,;:()]*?)(?P<comma>,?)\s+{_AND}\s+(?:(?:the|its|our|their|an?)\s+)?$", re.I)
+"""Before a concept: "the debt discount and "."""
+_ITEM_WORDS = 4
+"""Words of an item before ", and": with more it is a clause."""
+
+_LIGHT = frozenset(
+    "a an the its our their his her of for in to and or no with from on by at as all both such other any some these "
+    "those total net".split()
+)
+"""Words after which one in -ed is no verb: "the deferred taxes"."""
+_CLAUSE = re.compile(
+    r"(?:is|are|was|were|be|been|has|have|had|will|would|can|could|may|might|shall|should|did|does|do|rose|rise|rises|fell|fall"
+    r"|falls|grew|grow|grows|made|paid|pays?|sold|sells?|took|led|saw|came|went|became|began|held|kept|lost|met|said|says|set"
+    r"|spent|won|got|ran|drew|gave|found|cut|hit|shows?|includes?|remains?|means?|up|down|it|we|they|he|she|i|that|which|who"
+    r"|when|where|while|because|if|there|this|not|then|also|so|but|therefore|thus|respectively)",
+    re.IGNORECASE,
+)
+"""Words that make of what "and" joins a clause of its own."""
+_PLACED = frozenset(
+    "in by to for from at on of with after before during under over through until since as into per than between "
+    "against within without above below up about around nearly approximately".split()
+)
+"""Words after "and" that begin a phrase of another kind than a concept."""
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_AMOUNT = re.compile(r"[$€£¥]|\d")
+
+_ARM = r"(?:group|arm|cohort)"
+_ARM_BEFORE = re.compile(
+    rf"\b(?<!parallel[ -])(?<!single[ -])(?<!two[ -])(?<!three[ -])(?<!four[ -])(?<!multi[ -]){_ARM}\b"
+    r"(?!\s*(?:of|stud(?:y|ies)|trials?|design|comparison|analysis|sessions?|therapy|setting|exercise|education|which)\b|-)"
+    r"[^.;]*$",
+    re.IGNORECASE,
+)
+_ARM_AFTER = re.compile(rf"[^.;]*?\b{_ARM}\b(?!\s*(?:stud(?:y|ies)|trials?|design|therapy|sessions?)\b)", re.IGNORECASE)
+_EITHER = re.compile(r"\b(?:or|either|versus|vs)\b", re.IGNORECASE)
+_OUT_OF = re.compile(r"\s*(?:of|out\s+of|/)\s*(?:the\s+)?(?:total\s+)?\d", re.IGNORECASE)
+_SHARED = re.compile(r"\s*[(\[]\s*\d[\d.,·]*\s*(?:%|per\s?cent)", re.IGNORECASE)
+_POINTING = re.compile(r"\b(?:all|both|these|those|the|its|their|our|other|same|remaining|each)\s+$", re.IGNORECASE)
+_FEW = 10.0
+"""Smaller counts behind "all" or "the" point to things named before: "all three practices"."""
+_WHOLE = 1.5
+"""How many times as large as every other count of its noun in a sentence a count is that may be of all."""
+
+_SEGMENT = re.compile(
+    r"\b(?:segments?|divisions?|subsidiar(?:y|ies)|affiliates?|joint\s+ventures?|business\s+units?|reporting\s+units?)\b",
+    re.IGNORECASE,
+)
+_MOMENT_BEFORE = re.compile(
+    r"\b(?:at|after|by|until|till|every|each|within|before|since|first|last|initial|final|next|second|third|remaining"
+    r"|additional|another|further|previous|preceding|prior|past|subsequent|following)\s+"
+    r"(?:(?:about|around|approximately|nearly|only|just)\s+)?$",
+    re.IGNORECASE,
+)
+_MOMENT_BETWEEN = re.compile(r"\b(?:at|after|by|within|until|before|every)\b", re.IGNORECASE)
+
+_POSSIBLE = r"(?:authori[sz]|approv|permi(?:t|ss))\w*"
+_POSSIBLE_BEFORE = re.compile(rf"\b{_POSSIBLE}\b[^.;:]*$", re.IGNORECASE)
+_SUPPOSED_BEFORE = re.compile(
+    r"\b(?:estimat(?:es?|ing)|predict\w*|assum(?:es?|ed|ing|ptions?)|suppos(?:e|es|ing)|hypothetical\w*|illustrat\w+)\b"
+    r"(?:[^.;:!?]|(?<=\d)\.(?=\d))*$",
+    re.IGNORECASE,
+)
+_NOT_DONE_AFTER = re.compile(
+    r"[^.;,]{0,60}\b(?:is|are|was|were|been|be|being)\s+(?:\w+ly\s+)?(?:also\s+)?(?:authori[sz]ed|approved|permitted|planned"
+    r"|proposed|scheduled|budgeted|pledged|committed|projected|anticipated|expected(?!\s+to\s+be\s+recogni))\b"
+    r"|[^.;,]{0,40}\b(?:remain(?:s|ed|ing)?|(?:is|are|was|were))\s+(?:\w+\s+)?available\b",
+    re.IGNORECASE,
+)
+_MIGHT_AFTER = re.compile(r"[^.;,]{0,40}\b(?:could|might|would|may)\b")
+_NOT_YET = re.compile(r"[^.;,]{0,25}\bnot\s+(?:yet\s+)?(?:been\s+)?[a-z]+(?:ed|id|nt)\b", re.IGNORECASE)
+_ANNUALISED = re.compile(r"\bannuali[sz]ed\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
+
+_ACTS = re.compile(
+    r"\b(?:reduc|increas|decreas|lower|rais|boost|cut|lift|improv|hurt|depress|add|trimm|cost)\w*\s+(?:to\s+)?"
+    r"(?:(?:the|our|its|their|his|her)\s+)?(?:\w+\s+){0,4}$",
+    re.IGNORECASE,
+)
+"""Before a result: something "reduced our operating profit by $5 million"."""
+_RESULTS = frozenset("profit profits income revenue revenues sales earnings margin margins loss losses results".split())
+_SLASH_BEFORE, _SLASH_AFTER = re.compile(r"\d\s*/\s*$"), re.compile(r"\s*/\s*\d")
+
+
+def restriction(row: Row, text: str, spans: Sequence[Span], mates: Sequence[Row]) -> str | None:
+    """Why a mention does not state its concept as a query asks for it; None where nothing says so.
+
+    Args:
+        row: the mention.
+        text: its sentence.
+        spans: where the stretches of its concept stand.
+        mates: all mentions of the sentence, this one among them.
+    """
+    if _is_fraction(row, text):
+        return FRACTION
+    if _is_joined(row, text, spans, mates):
+        return CONJUNCTION
+    family = row["family"]
+    if family == "count" and _is_part(row, text, spans, mates):
+        return PART
+    if family == "currency" and _is_of_segment(row, text, spans):
+        return SEGMENT
+    if family == "time" and _is_moment(row, text, spans):
+        return MOMENT
+    if _is_not_done(row, text, spans):
+        return NOT_DONE
+    return EFFECT if _is_effect(row, text, spans) else None
+
+
+def _is_fraction(row: Row, text: str) -> bool:
+    start, end = row["value_start"], row["value_end"]
+    return bool(_SLASH_BEFORE.search(text, max(0, start - 4), start) or _SLASH_AFTER.match(text, end))
+
+
+def _is_joined(row: Row, text: str, spans: Sequence[Span], mates: Sequence[Row]) -> bool:
+    """Whether "and" joins a concept with another one that has no number of its own."""
+    if not spans:
+        return False
+    first, last = min(a for a, _ in spans), max(b for _, b in spans)
+    if row["value_start"] > first:  # the concept stands before its number
+        return _joined_before(text[max(0, first - REACH) : first])
+    after = _JOINED_AFTER.match(text, last, last + 2 * REACH)
+    if after is not None and not _has_clause(after["items"]):
+        rest = after["rest"].split()
+        begin, end = after.span("rest")
+        own = any(
+            begin <= mate["value_start"] < end + 2
+            and (mate["family"], mate["change"]) == (row["family"], row["change"])
+            for mate in mates
+        )
+        word = rest[0].lower() if rest else ""
+        if not own and word not in _PLACED and not _AMOUNT.match(word) and not _has_clause(" ".join(rest[:2])):
+            return True
+    return False
+
+
+def _joined_before(lead: str) -> bool:
+    before = _JOINED_BEFORE.search(lead)
+    if before is None:
+        return False
+    item = before["item"].split()
+    if not item or _AMOUNT.search(before["item"]) or _has_clause(before["item"]) or item[-1].endswith("ly"):
+        return False
+    return not before["comma"] or len(item) <= _ITEM_WORDS
+
+
+def _has_clause(text: str) -> bool:
+    """Whether words hold a verb, as far as their forms say."""
+    words = _WORD.findall(text.lower())
+    return any(
+        _CLAUSE.fullmatch(word)
+        or (word.endswith("ed") and len(word) > 4 and at > 0 and words[at - 1] not in _LIGHT and word[:2] != "un")
+        for at, word in enumerate(words)
+    )
+
+
+def _is_part(row: Row, text: str, spans: Sequence[Span], mates: Sequence[Row]) -> bool:
+    """Whether a count may be one of an arm, or of some of those that another number counts."""
+    start, end = row["value_start"], row["value_end"]
+    noun = max([end, row["unit_end"], *(b for a, b in spans if end <= a <= end + 40)])
+    before, clause = text[max(0, start - REACH) : start], noun + REACH
+    if _OUT_OF.match(text, end) or _SHARED.match(text, noun) or (row["value"] < _FEW and _POINTING.search(before)):
+        return True
+    if _ARM_BEFORE.search(before):
+        return True
+    after = _ARM_AFTER.match(text, noun, clause)
+    if after is not None and not _EITHER.search(text, noun, after.end() + 4):
+        return True
+    others = [abs(mate["value"]) for mate in mates if mate["unit"] == row["unit"] and mate["value_start"] != start]
+    return bool(others) and abs(row["value"]) < max(_WHOLE * max(others), 0.98 * sum(others))
+
+
+def _is_of_segment(row: Row, text: str, spans: Sequence[Span]) -> bool:
+    first = min([row["value_start"], *(a for a, _ in spans)])
+    last = max([row["value_end"], row["unit_end"], *(b for _, b in spans)])
+    begin = max(text.rfind(stop, 0, first) for stop in (". ", "; ")) + 1
+    ends = [at for stop in (". ", ";", ",") if (at := text.find(stop, last)) >= 0]
+    found = _SEGMENT.finditer(text, max(begin, first - REACH), min([len(text), last + REACH, *ends]))
+    return any(not any(a <= each.start() < b for a, b in spans) for each in found)
+
+
+def _is_moment(row: Row, text: str, spans: Sequence[Span]) -> bool:
+    """Whether a time says when, and not how long: "after 4 weeks of treatment", "follow-up at week 12"."""
+    start, end = row["value_start"], row["value_end"]
+    if 0 <= row["unit_start"] < start:
+        return True
+    first, last = min((a for a, _ in spans), default=0), max((b for _, b in spans), default=0)
+    if last <= start:
+        return _MOMENT_BETWEEN.search(text, last, start) is not None
+    return first >= end and _MOMENT_BEFORE.search(text, max(0, start - 30), start) is not None
+
+
+def _is_not_done(row: Row, text: str, spans: Sequence[Span]) -> bool:
+    start, family = row["value_start"], row["family"]
+    after = max([row["value_end"], row["unit_end"], *(b for a, b in spans if a >= start)])
+    before = text[max(0, start - REACH) : start]
+    first = min([start, *(a for a, _ in spans)])
+    if _SUPPOSED_BEFORE.search(before) or _NOT_YET.match(text, after):
+        return True
+    if _ANNUALISED.search(text, max(0, first - 30), first):
+        return True
+    if family not in ("currency", "ratio"):
+        return False
+    said = " ".join(text[a:b] for a, b in spans)
+    possible = family == "currency" and not re.search(_POSSIBLE, said, re.IGNORECASE)
+    if possible and (_POSSIBLE_BEFORE.search(before) or _NOT_DONE_AFTER.match(text, after)):
+        return True
+    return _MIGHT_AFTER.match(text, after) is not None
+
+
+def _is_effect(row: Row, text: str, spans: Sequence[Span]) -> bool:
+    if not row["change"] or not spans or _RESULTS.isdisjoint(row["concept"].lower().split()):
+        return False
+    first = min(a for a, _ in spans)
+    return first < row["value_start"] and _ACTS.search(text[max(0, first - REACH) : first]) is not None

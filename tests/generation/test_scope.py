@@ -1,0 +1,142 @@
+"""What the text around a mention takes from it."""
+
+from __future__ import annotations
+
+import pytest
+
+from qbench.generation.evidence import doubts
+from qbench.generation.scope import CONJUNCTION, EFFECT, FRACTION, MOMENT, NOT_DONE, PART, SEGMENT
+from tests.marked_texts import table_of
+
+MONEY, TIME, COUNT, DOSE = ("dollar", "currency"), ("week", "time"), ("sailor", "count"), ("milligram", "mass")
+SHARE = ("percentage", "ratio")
+
+
+def doubt(text, unit=MONEY, *, value=50.0, change=""):
+    """Why the first mention of a marked text is not sure."""
+    table, plain = table_of(text, change, unit=unit, value=value)
+    return doubts(table, [plain] * table.height)[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It spent <5> of {rigging} and mooring expense, and more on paint.",
+        "It spent <5> on tar with <5> of {rigging}, mooring and towing costs.",
+        "The unpaid harbour dues and {pilot fees} total <5>.",
+        "Dues, tolls and {pilot fees} were <5>.",
+        "Dues, tolls, and {pilot fees} were <5>.",
+        "A <5> {rope} and sail allowance is paid.",
+        "It holds <5> of {loans} or guarantees to owners within 90 days.",
+    ],
+)
+def test_one_member_of_a_conjunction(text):
+    table, plain = table_of(text)
+    assert CONJUNCTION in doubts(table, [plain] * table.height)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It spent <5> of {rigging cost} and mooring cost of <6>.",
+        "It had <5> of {rigging cost} and it repaid a loan.",
+        "It had <5> of {rigging cost} and was sold.",
+        "It had <5> of {rigging cost}, and in May the harbour froze.",
+        "Sails wore out quickly and {rigging cost} was <5>.",
+        "In 2022 tolls rose, and {rigging cost} was <5>.",
+        "Tolls were 4 and {rigging cost} was <5>.",
+        "{Rigging and mooring cost} was <5>.",
+        "The {rigging} and {mooring} cost <5>.",
+    ],
+)
+def test_no_conjunction_or_a_whole_one(text):
+    assert doubt(text) != CONJUNCTION
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In the galley group <50> {sailors} fell ill.",
+        "The deck arm had <50> {sailors} in it.",
+        "Of the crew, <50> {sailors} were put in the galley group.",
+        "Either deck (<50> {sailors}; 9 boats) or hold (<49> {sailors}; 8 boats) was drawn.",
+        "There were <50> {sailors} (27.5%) lost at sea.",
+        "On the way <50> of 80 {sailors} deserted.",
+    ],
+)
+def test_some_of_those_who_are_counted(text):
+    assert doubt(text, COUNT) in (PART, "nothing in the text ties the number to its concept")
+
+
+def test_a_group_is_no_whole_but_a_study_of_groups_is():
+    assert doubt("The deck arm had <50> {sailors} in it.", COUNT) == PART
+    assert doubt("A group of <50> {sailors} sailed.", COUNT) == ""
+    assert doubt("In a parallel-group study, <50> {sailors} sailed.", COUNT) == ""
+    assert doubt("There <50> {sailors} were drawn for a deck group or a hold group.", COUNT) == ""
+    assert doubt("All <3> {sailors} slept.", COUNT, value=3.0) == PART
+    assert doubt("All <50> {sailors} slept.", COUNT) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("The northern segment had {rope sales} of <5>.", SEGMENT),
+        ("Its subsidiary Tarline lost a ship; {rope sales} were <5>.", ""),
+        ("In its division, {rope sales} were <5>.", SEGMENT),
+        ("{Segment assets} were <5>.", ""),
+        ("{Rope sales} were <5>, and the segment grew.", ""),
+    ],
+)
+def test_segments(text, reason):
+    assert doubt(text) == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("They sang after <3> of {drill}.", MOMENT),
+        ("They sang at about <3> of {drill}.", MOMENT),
+        ("They sang in the first <3> of {drill}.", MOMENT),
+        ("The {drill} at <3> was loud.", MOMENT),
+        ("They sang in <3> of {drill}.", ""),
+        ("After a <3> {drill} they sang.", ""),
+        ("The {drill} was for <3>.", ""),
+        ("The {drill} lasted through a course of 9. A <3> {drill} is dull.", ""),
+    ],
+)
+def test_points_in_time(text, reason):
+    assert doubt(text, TIME) == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("In May <5> of {rope purchases} was authorized.", NOT_DONE),
+        ("The board authorized <5> of {rope purchases}.", NOT_DONE),
+        ("They approved {rope purchases} of <5>.", NOT_DONE),
+        ("There was <5> of {rope cost} not yet recognized.", NOT_DONE),
+        ("Assuming {rope cost} of <5>, it would sink.", NOT_DONE),
+        ("The annualized {rope cost} was <5>.", NOT_DONE),
+        ("{Authorized capital} was <5>.", ""),
+        ("There was <5> of {rope cost} that is expected to be recognized in May.", ""),
+        ("In May <5> of {rope purchases} were made.", ""),
+    ],
+)
+def test_what_is_not_done(text, reason):
+    assert doubt(text) == reason
+
+
+def test_a_dose_that_may_help_was_given_and_a_duty_that_might_be_was_not():
+    assert doubt("A <5> {tar dose} might help.", DOSE) == ""
+    assert doubt("A <5> {tar duty} might be easier to bear.", SHARE) == NOT_DONE
+
+
+def test_what_one_cause_did_to_a_result():
+    assert doubt("The barge fleet reduced our whole {operating profit} by <5>.", change="down") == EFFECT
+    assert doubt("The {operating profit} was down by <5>.", change="down") == ""
+    assert doubt("It reduced its {harbour debt} by <5>.", change="down") != EFFECT
+
+
+@pytest.mark.parametrize("text", ["The {hawser} is 26/<64> inch.", "The {hawser} is <64>/9 inch."])
+def test_fractions(text):
+    assert doubt(text, ("inch", "length")) == FRACTION
