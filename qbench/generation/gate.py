@@ -86,9 +86,11 @@ _VAGUE = _words(
 _FIRST = _words("available outstanding worth due remaining following such certain additional")
 """Words with which no name of a quantity begins: "available for repurchases", "worth of goods"."""
 
-_GOOD_OR_BAD = _words("benefit gain effect advantage")
+_OF_SOMETHING = _words("benefit gain effect advantage cost payment")
 _SUMMED = _words("net total overall aggregate gross other")
-"""Of "net benefit" nobody can tell what it is a benefit of."""
+"""Of a "net benefit" nobody can tell what it is a benefit of."""
+_HOLDING = _words("included including include includes comprised comprising consisted consisting excluded excluding")
+"""Words between a whole and its parts: "other net included income" was read across them."""
 
 _CENTS = frozenset({"cent", "penny", "eurocent"})
 
@@ -194,11 +196,15 @@ class Gate:
             return DATE
         if words[-1] in _EMPTY or all(word in _EMPTY | WEAK_WORDS for word in words) or len(words[-1]) < 2:
             return NOTHING
-        if not _POINTING.isdisjoint(words) or ("current" in words and not _PERIODS.isdisjoint(words)):
+        if (
+            not _POINTING.isdisjoint(words)
+            or not _HOLDING.isdisjoint(pair.concept)
+            or ("current" in words and not _PERIODS.isdisjoint(words))
+        ):
             return NOTHING
         if words[0] in _FIRST or "ago" in words or (len(words) == 1 and words[0] in _VAGUE):
             return NOTHING
-        if words[-1] in _GOOD_OR_BAD and _SUMMED.issuperset(words[:-1]):
+        if words[-1] in _OF_SOMETHING and _SUMMED.issuperset(words[:-1]):
             return NOTHING
         return MOVED if not _MOVES.isdisjoint(words) else None
 

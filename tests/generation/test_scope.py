@@ -133,7 +133,7 @@ def test_a_dose_that_may_help_was_given_and_a_duty_that_might_be_was_not():
 
 def test_what_one_cause_did_to_a_result():
     assert doubt("The barge fleet reduced our whole {operating profit} by <5>.", change="down") == EFFECT
-    assert doubt("The {operating profit} was down by <5>.", change="down") == ""
+    assert doubt("The {operating profit} was up by <5>.", change="up") == ""
     assert doubt("It reduced its {harbour debt} by <5>.", change="down") != EFFECT
 
 
