@@ -74,8 +74,18 @@ _SHARED = re.compile(r"\s*[(\[]\s*\d[\d.,·]*\s*(?:%|per\s?cent)", re.IGNORECASE
 _POINTING = re.compile(r"\b(?:all|both|these|those|the|its|their|our|other|same|remaining|each)\s+$", re.IGNORECASE)
 _FEW = 10.0
 """Smaller counts behind "all" or "the" point to things named before: "all three practices"."""
-_WHOLE = 1.5
-"""How many times as large as every other count of its noun in a sentence a count is that may be of all."""
+_ALL_BEFORE = re.compile(r"\b(?:total(?:\s+of)?|all|overall|altogether|in\s+all)\W+(?:the\s+)?$", re.IGNORECASE)
+_ALL_AFTER = re.compile(r"[^.;]*?\b(?:of\s+(?:whom|these|them|which)|including)\b", re.IGNORECASE)
+"""What makes one of several counts of a noun that of all."""
+_ONE_OF = re.compile(
+    r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten))\s+of\s+(?:the\s+)?$", re.IGNORECASE
+)
+_WITH = re.compile(r"\s+(?:with|who|whose|having|that|in|on)\b", re.IGNORECASE)
+"""Before and after a count of those of whom some others are counted: "one of 16 sailors with scurvy"."""
+_OTHER_KIND = re.compile(r"\s*[^\W\d_][\w-]*\s+(?:and|or|&)\s+(?:the\s+)?", re.IGNORECASE)
+"""Between two counts, the second with an attribute: "48 young and 132 old sailors"."""
+_VERSUS = re.compile(r"\s*(?:years?(?:\s+old)?)?\s*(?:versus|vs\.?|compared\s+(?:with|to))\s+\d", re.IGNORECASE)
+"""After the age of one of two groups: "median age 50 versus 54 years"."""
 
 _SEGMENT = re.compile(
     r"\b(?:segments?|divisions?|subsidiar(?:y|ies)|affiliates?|joint\s+ventures?|business\s+units?|reporting\s+units?)\b",
@@ -84,7 +94,7 @@ _SEGMENT = re.compile(
 _MOMENT_BEFORE = re.compile(
     r"\b(?:at|after|by|until|till|every|each|within|before|since|first|last|initial|final|next|second|third|remaining"
     r"|additional|another|further|previous|preceding|prior|past|subsequent|following)\s+"
-    r"(?:(?:about|around|approximately|nearly|only|just)\s+)?$",
+    r"(?:(?:about|around|approximately|nearly|only|just)\s+)?(?:\d[\d.]*(?:\s*,\s*|\s+(?:and|or|to)\s+|,\s*and\s+))*$",
     re.IGNORECASE,
 )
 _MOMENT_BETWEEN = re.compile(r"\b(?:at|after|by|within|until|before|every)\b", re.IGNORECASE)
@@ -131,6 +141,8 @@ def restriction(row: Row, text: str, spans: Sequence[Span], mates: Sequence[Row]
         return CONJUNCTION
     family = row["family"]
     if family == "count" and _is_part(row, text, spans, mates):
+        return PART
+    if family == "age" and _VERSUS.match(text, row["value_end"]):
         return PART
     if family == "currency" and _is_of_segment(row, text, spans):
         return SEGMENT
@@ -200,8 +212,20 @@ def _is_part(row: Row, text: str, spans: Sequence[Span], mates: Sequence[Row]) -
     after = _ARM_AFTER.match(text, noun, clause)
     if after is not None and not _EITHER.search(text, noun, after.end() + 4):
         return True
-    others = [abs(mate["value"]) for mate in mates if mate["unit"] == row["unit"] and mate["value_start"] != start]
-    return bool(others) and abs(row["value"]) < max(_WHOLE * max(others), 0.98 * sum(others))
+    if row["value"] % 1 or (_ONE_OF.search(before) and _WITH.match(text, noun)):
+        return True
+    if _is_of_kind(row, text, spans, mates):
+        return True
+    others = any(mate["unit"] == row["unit"] and mate["value_start"] != start for mate in mates)
+    return others and not (_ALL_BEFORE.search(before) or _ALL_AFTER.match(text, noun, clause))
+
+
+def _is_of_kind(row: Row, text: str, spans: Sequence[Span], mates: Sequence[Row]) -> bool:
+    """Whether a count is of one kind, and another one right before it of another kind of the same."""
+    start, end = row["value_start"], row["value_end"]
+    last = max([row["unit_end"], *(b for a, b in spans if a >= end)])
+    before = max((mate["value_end"] for mate in mates if mate["value_end"] <= start), default=start)
+    return len(text[end:last].split()) > 1 and _OTHER_KIND.fullmatch(text, before, start) is not None
 
 
 def _is_of_segment(row: Row, text: str, spans: Sequence[Span]) -> bool:

@@ -448,7 +448,7 @@ def test_with_an_extractor_permuted_sentences_are_read_again(tmp_path):
     from qbench.index.build import build_index
 
     lines = [
-        json.dumps({"id": f"{name}{n}", "text": f"{name.title()} reported {what} of {form.format(value)}."})
+        json.dumps({"id": f"{name}{n}", "text": f"In case {n} the firm reported {what} of {form.format(value)}."})
         for name, what, form in (
             ("acme", "net income", "${} million"),
             ("bolt", "capital spending", "{} million euros"),

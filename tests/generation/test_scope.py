@@ -75,6 +75,28 @@ def test_a_group_is_no_whole_but_a_study_of_groups_is():
     assert doubt("There <50> {sailors} were drawn for a deck group or a hold group.", COUNT) == ""
     assert doubt("All <3> {sailors} slept.", COUNT, value=3.0) == PART
     assert doubt("All <50> {sailors} slept.", COUNT) == ""
+    assert doubt("One of <50> {sailors} with scurvy sang.", COUNT) == PART
+    assert doubt("One of <50> {sailors} sang.", COUNT) == ""
+    assert doubt("A third more, <0.3> {sailors}, sang.", COUNT, value=0.3) == PART
+
+
+def test_several_counts_of_one_noun():
+    assert doubt("There sang <90> {sailors} and 22 sailors slept.", COUNT) == ""  # only one is a mention
+    table, plain = table_of("There sang <90> {sailors} and <22> slept.", unit=COUNT, value=90.0)
+    assert doubts(table, [plain] * 2)[0] == PART
+    table, plain = table_of("In total, <90> {sailors} came, of whom <22> slept.", unit=COUNT, value=90.0)
+    assert doubts(table, [plain] * 2)[0] == ""
+
+
+def test_counts_of_two_kinds():
+    table, plain = table_of("There were <48> young and <132> {old sailors} there.", unit=COUNT)
+    assert doubts(table, [plain] * 2)[1] == PART
+
+
+def test_the_ages_of_two_groups():
+    unit = ("year of age", "age")
+    assert doubt("The {median age} was <50> versus 54 years.", unit) == PART
+    assert doubt("The {median age} was <50> years.", unit) == ""
 
 
 @pytest.mark.parametrize(
@@ -96,6 +118,7 @@ def test_segments(text, reason):
     [
         ("They sang after <3> of {drill}.", MOMENT),
         ("They sang at about <3> of {drill}.", MOMENT),
+        ("They sang after 2 and <3> of {drill}.", MOMENT),
         ("They sang in the first <3> of {drill}.", MOMENT),
         ("The {drill} at <3> was loud.", MOMENT),
         ("They sang in <3> of {drill}.", ""),
