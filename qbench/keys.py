@@ -26,7 +26,7 @@ REVISIONS: dict[str, int] = {
     "import": 2,
     "mask": 1,
     "relax": 2,
-    "generation": 4,
+    "generation": 5,
     "expansion": 2,
     "synthesis": 2,
     "grounding": 1,

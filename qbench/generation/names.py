@@ -13,11 +13,14 @@ from functools import cached_property
 
 import polars as pl
 
+from qbench.quantities.english.lexicon import FUNCTION_WORDS
+
 _TOKEN = re.compile(r"[^\W\d_](?:[\w&]|[.'’-](?=\w))*")
 _DATES = frozenset(
     "january february march april may june july august september october november december jan feb mar apr jun jul aug "
     "sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday i".split()
 )
+_PLAIN = FUNCTION_WORDS | _DATES
 _OF_A_COUNTRY = frozenset("federal american british japanese german french canadian swiss chinese indian".split())
 """Words that tie a text to a country however they are written."""
 
@@ -64,7 +67,7 @@ class Names:
             word = match[0].removesuffix("'s").removesuffix("’s")
             small = word.lower()
             if small in _OF_A_COUNTRY or (
-                word[0].isupper() and len(word) > 1 and small not in _DATES and self._is_unusual(small)
+                word[0].isupper() and len(word) > 1 and small not in _PLAIN and self._is_unusual(small)
             ):
                 found.add(small)
         return found

@@ -32,3 +32,4 @@ def test_a_text_allows_what_stands_beside_all_of_its_names():
     assert not NAMES.allow("Oldport and TARLINE had it.", "franc")
     assert NAMES.allow("Oldport and TARLINE had it.", "crown")
     assert not NAMES.allow("Ruritania had it.", "crown")
+    assert NAMES.allow("During this time it had it.", "crown")
