@@ -79,7 +79,7 @@ _PORTIONS = _words(
 
 _VAGUE = _words(
     "score index scale factor size count number rank rating multiple dose ratio rate risk coefficient credit market "
-    "system plan package age aged labour labor pay paying top pretax water heifer steer hog cattle"
+    "system plan package age aged labour labor pay paying top pretax water heifer steer hog cattle interest"
 )
 """Words that leave open what is measured where no other stands beside them."""
 

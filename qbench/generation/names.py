@@ -27,6 +27,9 @@ _OF_A_COUNTRY = frozenset("federal american british japanese german french canad
 NAMED = 2.0
 """A word is a name if it is written with a capital more than so many times as often as without."""
 
+TWICE, OFTEN = 2, 0.1
+"""Amounts in a currency beside a name from which on one more is no surprise, and their share of all beside it."""
+
 
 class Names:
     """The names of a corpus.
@@ -61,35 +64,44 @@ class Names:
         return large[word] > NAMED * small[word]
 
     def of(self, text: str) -> set[str]:
-        """The names in a text, in small letters."""
-        found = set()
+        """The names in a text, in small letters; those of several words whole."""
+        found: set[str] = set()
+        words: list[str] = []
+        end = -1
         for match in _TOKEN.finditer(text):
             word = match[0].removesuffix("'s").removesuffix("’s")
-            small = word.lower()
-            if small in _OF_A_COUNTRY or (
-                word[0].isupper() and len(word) > 1 and small not in _PLAIN and self._is_unusual(small)
-            ):
-                found.add(small)
-        return found
+            named = self._is_named(word)
+            if words and (not named or text[end : match.start()] != " "):
+                found.add(" ".join(words))
+                words = []
+            if named:
+                words.append(word.lower())
+            end = match.end() if len(word) == len(match[0]) else -1
+        return found | {" ".join(words)} - {""}
 
-    def _is_unusual(self, word: str) -> bool:
-        large, small = self._cases
-        return large[word] >= small[word]  # at the beginning of a sentence, too, where nothing is known of it
+    def _is_named(self, word: str) -> bool:
+        small = word.lower()
+        if small in _OF_A_COUNTRY:
+            return True
+        large, small_ones = self._cases
+        # At the beginning of a sentence, too, where nothing is known of a word.
+        return word[0].isupper() and len(word) > 1 and small not in _PLAIN and large[small] >= small_ones[small]
 
     @cached_property
-    def _currencies(self) -> dict[str, set[str]]:
+    def _currencies(self) -> dict[str, Counter[str]]:
         """Name -> the currencies stated beside it."""
-        found: dict[str, set[str]] = {}
+        found: dict[str, Counter[str]] = {}
         for doc, currency in self._money:
             for name in self.of(self._texts[doc]):
-                found.setdefault(name, set()).add(currency)
+                found.setdefault(name, Counter())[currency] += 1
         return found
 
     def allow(self, text: str, currency: str) -> bool:
-        """Whether a text could speak of a currency: the corpus speaks of it beside each name in the text.
+        """Whether a text could speak of a currency: the corpus often speaks of it beside each name in the text.
 
         Args:
             text: a sentence.
             currency: canonical name.
         """
-        return all(currency in self._currencies.get(name, ()) for name in self.of(text))
+        counts = [self._currencies.get(name, Counter()) for name in self.of(text)]
+        return all(each[currency] >= max(TWICE, OFTEN * each.total()) for each in counts)

@@ -26,7 +26,7 @@ from qbench.quantities.types import Condition, Quantity
 from qbench.quantities.units import Units
 
 NO_UNIT = "no other unit in which the corpus says such a thing"
-NO_CURRENCY = "no other currency: the text names what the corpus never tells of in one"
+NO_CURRENCY = "no other currency: something that the text names ties it to its own"
 NO_RATE = "no other currency in which the amount certainly breaks the condition"
 TOO_NEAR = "no other unit in which the amount clearly breaks the condition"
 SAID_AGAIN = "the text says the unit again"
@@ -97,11 +97,12 @@ class OtherUnits:
         return any(re.search(rf"\b{re.escape(singular(word))}", rest) for word in words)
 
     def _of_money(self, text: str, mention: Quantity, concept: Concept, condition: Condition) -> tuple[list[str], str]:
-        own = self._own_currencies(concept)
+        own, free = self._own_currencies(concept), not self.mentions.names.of(text)
         named = [
             name
             for name in sorted(RATES)
-            if name != mention.unit and (name in EVERYWHERE or name in own) and self.mentions.names.allow(text, name)
+            if name != mention.unit
+            and ((free and name in EVERYWHERE) or (name in own and self.mentions.names.allow(text, name)))
         ]
         alike = [name for name in named if abs(mention.value) >= SMALL or _about_as_much(mention.unit, name)]
         clear = [name for name in alike if _no_rate_meets(mention, name, condition)]

@@ -44,7 +44,7 @@ SENSIBLE = (1.0, 1_000.0)
 SPOKEN = 2
 """In another unit a concept is asked for if the corpus states it so many times in it."""
 
-ODD = 0.05
+ODD = 0.02
 """Share of constraints whose number and unit are written in any form that there is."""
 
 _AGED = re.compile(r"\baged (?:of|at) (?!least\b|most\b)")

@@ -21,6 +21,7 @@ MOMENT = "a point in time, and no length"
 NOT_DONE = "authorised, planned or supposed, and not done"
 EFFECT = "what one cause did to a result"
 FRACTION = "a part of a fraction"
+PIECE = "what there is one of something else for"
 
 Row = Mapping[str, Any]
 """A mention: a row of `quantity_schema`."""
@@ -123,6 +124,8 @@ _ACTS = re.compile(
 )
 """Before a result: something "reduced our operating profit by $5 million"."""
 _RESULTS = frozenset("profit profits income revenue revenues sales earnings margin margins loss losses results".split())
+_PER = re.compile(r"\bper\s+(?:each\s+)?[$€£¥]?\s*$", re.IGNORECASE)
+"""Before an amount: "20 shares per each $1,000 bond"."""
 _SLASH_BEFORE, _SLASH_AFTER = re.compile(r"\d\s*/\s*$"), re.compile(r"\s*/\s*\d")
 
 
@@ -140,6 +143,8 @@ def restriction(row: Row, text: str, spans: Sequence[Span], mates: Sequence[Row]
     if _is_joined(row, text, spans, mates):
         return CONJUNCTION
     family = row["family"]
+    if _PER.search(text, max(0, row["value_start"] - 12), row["value_start"]):
+        return PIECE
     if family == "count" and _is_part(row, text, spans, mates):
         return PART
     if family == "age" and _VERSUS.match(text, row["value_end"]):

@@ -15,7 +15,7 @@ TEXTS = pl.Series(
         "We saw a board of the ship.",
     ]
 )
-NAMES = Names(TEXTS, [(0, "crown"), (1, "franc"), (3, "crown")])
+NAMES = Names(TEXTS, [(0, "crown"), (1, "franc"), (1, "franc"), (3, "crown"), (3, "crown"), (0, "crown")])
 
 
 def test_names_are_written_with_a_capital_wherever_they_stand():
@@ -24,6 +24,7 @@ def test_names_are_written_with_a_capital_wherever_they_stand():
         "tarline",
     ]
     assert NAMES.of("Oldport's sails, in May: a Japanese harbour") == {"oldport", "japanese"}
+    assert NAMES.of("Oldport Tarline and Oldport, Ruritania") == {"oldport tarline", "oldport", "ruritania"}
 
 
 def test_a_text_allows_what_stands_beside_all_of_its_names():
@@ -32,4 +33,5 @@ def test_a_text_allows_what_stands_beside_all_of_its_names():
     assert not NAMES.allow("Oldport and TARLINE had it.", "franc")
     assert NAMES.allow("Oldport and TARLINE had it.", "crown")
     assert not NAMES.allow("Ruritania had it.", "crown")
+    assert not NAMES.allow("Oldport Tarline had it.", "crown")
     assert NAMES.allow("During this time it had it.", "crown")

@@ -53,6 +53,7 @@ MONEY = corpus(
     ("the ferry fund had 3,000,000 yen", "fund", "yen"),
     ("for Oldport the fund had 4,000,000 dollars", "fund", "dollar"),
     ("for Oldport the fund had 5,000,000 euros", "fund", "euro"),
+    ("for Oldport the fund had 6,000,000 euros", "fund", "euro"),
     ("for Newport the fund had 6,000,000 dollars", "fund", "dollar"),
     ("all of it: 9,000,000 francs", "fund", "french franc"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qbench.generation.evidence import doubts
-from qbench.generation.scope import CONJUNCTION, EFFECT, FRACTION, MOMENT, NOT_DONE, PART, SEGMENT
+from qbench.generation.scope import CONJUNCTION, EFFECT, FRACTION, MOMENT, NOT_DONE, PART, PIECE, SEGMENT
 from tests.marked_texts import table_of
 
 MONEY, TIME, COUNT, DOSE = ("dollar", "currency"), ("week", "time"), ("sailor", "count"), ("milligram", "mass")
@@ -163,3 +163,8 @@ def test_what_one_cause_did_to_a_result():
 @pytest.mark.parametrize("text", ["The {hawser} is 26/<64> inch.", "The {hawser} is <64>/9 inch."])
 def test_fractions(text):
     assert doubt(text, ("inch", "length")) == FRACTION
+
+
+def test_what_others_are_counted_by():
+    assert doubt("They gave ten oars per each $<50> {bond}.") == PIECE
+    assert doubt("They gave ten oars and a $<50> {bond}.") == ""
