@@ -95,7 +95,8 @@ _SEGMENT = re.compile(
 _MOMENT_BEFORE = re.compile(
     r"\b(?:at|after|by|until|till|every|each|within|before|since|first|last|initial|final|next|second|third|remaining"
     r"|additional|another|further|previous|preceding|prior|past|subsequent|following)\s+"
-    r"(?:(?:about|around|approximately|nearly|only|just)\s+)?(?:\d[\d.]*(?:\s*,\s*|\s+(?:and|or|to)\s+|,\s*and\s+))*$",
+    r"(?:(?:about|around|approximately|nearly|only|just|at\s+(?:least|most)|(?:more|less)\s+than|up\s+to)\s+)?"
+    r"(?:\d[\d.]*(?:\s*,\s*|\s+(?:and|or|to)\s+|,\s*and\s+))*$",
     re.IGNORECASE,
 )
 _MOMENT_BETWEEN = re.compile(r"\b(?:at|after|by|within|until|before|every)\b", re.IGNORECASE)

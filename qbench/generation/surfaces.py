@@ -156,6 +156,9 @@ def unit_forms(unit: Unit, units: Units, value: float) -> tuple[UnitForm, ...]:
 @lru_cache(maxsize=10_000)
 def _unit_forms(unit: Unit, units: Units, is_singular: bool) -> tuple[UnitForm, ...]:
     names = _agreeing(unit.names[:NAMES], is_singular)
+    # "penny", whose other plural is in the list: "2 pence", and never "2 penny".
+    named_many = [] if is_singular else [name for name in names if not _is_single(name, unit, units)]
+    names = named_many or names
     forms: list[UnitForm] = [UnitForm(after=f" {name}", named=True) for name in names]
     forms += [UnitForm(after=symbol if _sticks(symbol) else f" {symbol}") for symbol in unit.symbols[:SYMBOLS]]
     valid = [form for form in forms if _same(units.lookup(form.bare), unit)]
@@ -166,6 +169,12 @@ def _unit_forms(unit: Unit, units: Units, is_singular: bool) -> tuple[UnitForm, 
         return tuple(dict.fromkeys(valid))
 
     return (UnitForm(after=f" {unit.name if is_singular else plural(unit.name)}", named=True),)
+
+
+def _is_single(name: str, unit: Unit, units: Units) -> bool:
+    """Whether a name is a singular that has a plural of its own."""
+    read = units.lookup(plural(name)) if singular(name) == name else None
+    return read is not None and read.name == unit.name
 
 
 def usual_forms(

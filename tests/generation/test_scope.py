@@ -119,6 +119,7 @@ def test_segments(text, reason):
         ("They sang after <3> of {drill}.", MOMENT),
         ("They sang at about <3> of {drill}.", MOMENT),
         ("They sang after 2 and <3> of {drill}.", MOMENT),
+        ("They sang after at least <3> of {drill}.", MOMENT),
         ("They sang in the first <3> of {drill}.", MOMENT),
         ("The {drill} at <3> was loud.", MOMENT),
         ("They sang in <3> of {drill}.", ""),

@@ -118,6 +118,12 @@ def test_names_agree_with_the_number():
     assert unit_forms(UNITS.get(""), UNITS, 5) == (UnitForm(),)
 
 
+def test_a_second_plural_does_not_leave_the_singular():
+    penny = UNITS.get("penny")
+    assert not {"penny", "new penny"} & {form.bare for form in unit_forms(penny, UNITS, 2.25)}
+    assert "penny" in {form.bare for form in unit_forms(penny, UNITS, 1.0)}
+
+
 def test_symbols_stand_where_people_write_them():
     dollar = {form.before or form.after for form in unit_forms(UNITS.get("dollar"), UNITS, 5)}
     assert {"$", "USD ", " dollars"} <= dollar
