@@ -156,11 +156,10 @@ def unit_forms(unit: Unit, units: Units, value: float) -> tuple[UnitForm, ...]:
 @lru_cache(maxsize=10_000)
 def _unit_forms(unit: Unit, units: Units, is_singular: bool) -> tuple[UnitForm, ...]:
     names = _agreeing(unit.names[:NAMES], is_singular)
-    # "penny", whose other plural is in the list: "2 pence", and never "2 penny".
-    named_many = [] if is_singular else [name for name in names if not _is_single(name, unit, units)]
-    names = named_many or names
+    # "5 dlrs", but "5 kg" and "5 kgs"
+    symbols = _agreeing(unit.symbols, is_singular) if unit.family == "currency" else unit.symbols
     forms: list[UnitForm] = [UnitForm(after=f" {name}", named=True) for name in names]
-    forms += [UnitForm(after=symbol if _sticks(symbol) else f" {symbol}") for symbol in unit.symbols[:SYMBOLS]]
+    forms += [UnitForm(after=symbol if _sticks(symbol) else f" {symbol}") for symbol in symbols[:SYMBOLS]]
     valid = [form for form in forms if _same(units.lookup(form.bare), unit)]
     for symbol in unit.before[:SYMBOLS]:
         if _same(units.preceding(symbol), unit):
@@ -169,12 +168,6 @@ def _unit_forms(unit: Unit, units: Units, is_singular: bool) -> tuple[UnitForm, 
         return tuple(dict.fromkeys(valid))
 
     return (UnitForm(after=f" {unit.name if is_singular else plural(unit.name)}", named=True),)
-
-
-def _is_single(name: str, unit: Unit, units: Units) -> bool:
-    """Whether a name is a singular that has a plural of its own."""
-    read = units.lookup(plural(name)) if singular(name) == name else None
-    return read is not None and read.name == unit.name
 
 
 def usual_forms(
@@ -246,10 +239,17 @@ def _sticks(symbol: str) -> bool:
     return not symbol[0].isalnum()
 
 
+_PLURALS = {"penny": "pence"}
+
+
 def _plural_of(many: str, single: str) -> bool:
     """Whether a name is another one with some of its words in the plural: "years old", "year old"."""
     a, b = many.split(), single.split()
-    return len(a) == len(b) and a != b and all(x == y or singular(x) == y for x, y in zip(a, b, strict=True))
+    return (
+        len(a) == len(b)
+        and a != b
+        and all(x == y or singular(x) == y or _PLURALS.get(y) == x for x, y in zip(a, b, strict=True))
+    )
 
 
 def _agreeing(names: Sequence[str], is_singular: bool) -> list[str]:
