@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -157,19 +160,18 @@ def leaderboard(
         check_page(shown.html)
     with progress("leaderboard") as advance:
         benchmark, home = _benchmark(benchmark, advance)
-        folder = output or home
         chosen = [with_models(name, models.models) for name in run.systems] or None
         if server.dry_run:
-            allowed = access.recording_in(folder)
+            allowed = access.recording_in(output or home)
             lines, total = forecast(
                 benchmark, chosen, split=table.split, qrels=table.qrels, settings=run.settings, access=allowed
             )
             show_forecast(lines, total)
             return
-        result = run_leaderboard(
+        make = partial(
+            run_leaderboard,
             benchmark,
             chosen,
-            output=folder,
             add=not run.only,
             command=line,
             split=table.split,
@@ -188,6 +190,7 @@ def leaderboard(
             access=access,
             progress=advance,
         )
+        result, folder = _made_in(output, home, make)
     show_leaderboard(result, shown, folder)
     if access.budget.calls:
         note(f"Asked of servers: {access.budget}; their answers are kept in {access.recording_in(folder).recording}")
@@ -205,6 +208,25 @@ def _benchmark(benchmark: Path | None, progress: Progress) -> tuple[Path, Path]:
     return embedded_benchmark(HOME / "embedded", progress), HOME / "embedded"
 
 
+def _made_in(output: Path | None, home: Path, make: Callable[..., Leaderboard]) -> tuple[Leaderboard, Path]:
+    """The board, and its folder: by default the first of NAME, NAME-2, ... without a board of another benchmark."""
+    from qbench.cli.console import note
+    from qbench.leaderboard.board import OtherBenchmarkError
+
+    if output is not None:
+        return make(output=output), output
+    folder = home
+    for number in count(2):
+        try:
+            result = make(output=folder)
+            break
+        except OtherBenchmarkError:
+            folder = home.with_name(f"{home.name}-{number}")
+    if folder != home:
+        note(f"{home} holds the board of another benchmark of this name; this one has its own folder")
+    return result, folder
+
+
 def show_leaderboard(result: Leaderboard, shown: ShowOptions, folder: Path | None) -> None:
     """Print a leaderboard, and write its page; `folder` is where its tables were written."""
     from qbench.cli.console import note, out
@@ -216,9 +238,11 @@ def show_leaderboard(result: Leaderboard, shown: ShowOptions, folder: Path | Non
     if shown.format != "text":
         print_records(result.to_frame().to_dicts(), shown.format)
     else:
-        explain = shown.explain
-        wins = result.win_table() if shown.wins else []
-        show(out(), [*result.table(explain=explain), *wins, *result.bucket_tables(explain=explain)])
+        explain, console = shown.explain, out()
+        tables = result.table(explain=explain, width=console.width if console.is_terminal else None)
+        if shown.wins:
+            tables += result.win_table(width=console.width)
+        show(console, [*tables, *result.bucket_tables(explain=explain, width=console.width)])
         if not explain:
             note("How to read these tables: --explain")
     if folder is not None:

@@ -23,6 +23,10 @@ RUNS = "runs"
 _REMEDY = "Give the same, name another folder with -o, or begin a new board with --only"
 
 
+class OtherBenchmarkError(OptionError):
+    """The board in a folder is of another benchmark than the one whose rows would be added."""
+
+
 @dataclass(frozen=True)
 class Ran:
     """A row with a run.
@@ -61,13 +65,14 @@ class Board:
             about: what the board would say of its benchmark and options now.
 
         Raises:
-            OptionError: the benchmark, or an option that changes runs, differs.
+            OtherBenchmarkError: the benchmark differs.
+            OptionError: an option that changes runs does.
         """
         file = self.folder / BOARD
         if (was := self._part("benchmark").get("digest")) != about["benchmark"]["digest"]:
             value = f"{self._part('benchmark').get('name')} ({was}), and now {about['benchmark']['name']}"
             value = f"{value} ({about['benchmark']['digest']})"
-            raise OptionError(
+            raise OtherBenchmarkError(
                 "the board in this folder is of another benchmark", file=file, value=value, remedy=_REMEDY
             )
         for part, name in (("benchmark", "split"), ("settings", "depth"), ("settings", "document_quantities")):

@@ -31,17 +31,25 @@ class Leaderboard(Standings):
         """What the tests say, in one plain sentence: who beats whom, and which differences may be chance."""
         return verdict(self)
 
-    def table(self, *, explain: bool = True) -> list[RenderableType]:
-        """Renderables for rich's `Console.print`: title, verdict, figures, costs, and how to read them."""
-        return terminal.tables(self, explain=explain)
+    def table(self, *, explain: bool = True, width: int | None = None) -> list[RenderableType]:
+        """Renderables for rich's `Console.print`: title, verdict, figures, costs, and how to read them.
 
-    def bucket_tables(self, *, explain: bool = True) -> list[RenderableType]:
-        """Renderables of the buckets of the primary measure; empty if no dimension has two buckets."""
-        return terminal.bucket_tables(self, explain=explain)
+        Args:
+            explain: also say how to read them.
+            width: of a terminal, in characters: columns that would break names are left out. None: no limit.
+        """
+        return terminal.tables(self, explain=explain, width=width)
 
-    def win_table(self) -> list[RenderableType]:
-        """Renderables of the win matrix; empty if no two rows can be compared."""
-        return terminal.win_table(self)
+    def bucket_tables(self, *, explain: bool = True, width: int = terminal.WIDTH) -> list[RenderableType]:
+        """Renderables of the buckets of the primary measure; empty if no dimension has two buckets.
+
+        Columns are headed by names where these fit `width` characters, else by the numbers of the rows.
+        """
+        return terminal.bucket_tables(self, explain=explain, width=width)
+
+    def win_table(self, *, width: int = terminal.WIDTH) -> list[RenderableType]:
+        """Renderables of the win matrix; empty if no two rows can be compared. Headings as in `bucket_tables`."""
+        return terminal.win_table(self, width=width)
 
     def to_markdown(self) -> str:
         """A page with figures, costs, win matrix, pairs of the primary measure and buckets."""

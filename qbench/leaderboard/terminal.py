@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.measure import Measurement
 from rich.table import Table
@@ -30,16 +31,22 @@ from qbench.leaderboard.documents import (
 from qbench.leaderboard.standings import Row, Standings, rank_text
 from qbench.leaderboard.verdict import verdict
 
+WIDTH = 80
+"""Columns of characters of the narrowest terminal that is thought of."""
 
-def tables(leaderboard: Standings, *, explain: bool = True) -> list[RenderableType]:
+
+def tables(leaderboard: Standings, *, explain: bool = True, width: int | None = None) -> list[RenderableType]:
     """Title, verdict, figures, costs, notes. Only the primary measure has interval and letters; files have all.
 
     Args:
         leaderboard: the board.
         explain: also say how to read it.
+        width: of the terminal: where a system's name would be broken, measures and costs on the right are left out,
+            and a line names them. None: no limit.
     """
-    header = figure_header(leaderboard)
-    rows = [figures(row, leaderboard) for row in leaderboard.rows]
+    header, rows, dropped = _fitting(
+        figure_header(leaderboard), [figures(row, leaderboard) for row in leaderboard.rows], width, keep=6
+    )
     parts: list[RenderableType] = [
         Text(f"{plain(leaderboard.name)}: {size(leaderboard)}", style="bold"),
         Text(plain(verdict(leaderboard))),
@@ -49,39 +56,75 @@ def tables(leaderboard: Standings, *, explain: bool = True) -> list[RenderableTy
     ]
     if has_costs(leaderboard):
         costs = [[str(row.number), plain(row.entry.label), *cost_cells(leaderboard, row)] for row in leaderboard.rows]
-        parts.append(text_grid(["#", "System", *cost_headers(leaderboard)], costs, left=(0, 1)))
+        header, rows, left_out = _fitting(["#", "System", *cost_headers(leaderboard)], costs, width, keep=3)
+        parts.append(text_grid(header, rows, left=(0, 1)))
+        dropped += left_out
+    if dropped:
+        parts.append(Text(f"In the files, and on a wider terminal: {', '.join(dropped)}", style="dim"))
     parts += [Text(plain(line), style="dim") for line in (caption(leaderboard) if explain else ())]
     parts += [Text(plain(line)) for line in (*leaderboard.notes, *problems(leaderboard))]
     return parts
 
 
-def bucket_tables(leaderboard: Standings, *, explain: bool = True) -> list[RenderableType]:
+def _fitting(
+    header: list[str], rows: list[list[str]], width: int | None, *, keep: int
+) -> tuple[list[str], list[list[str]], list[str]]:
+    """The columns of a table that fit, and the names of those that do not.
+
+    Where not even `keep` columns fit, names are broken in any case, and all columns stay.
+    """
+    fitting = len(header)
+    if width is not None and _wide(header[:keep], rows) <= width:
+        fitting = next(n for n in range(len(header), 0, -1) if _wide(header[:n], rows) <= width)
+    return header[:fitting], [row[:fitting] for row in rows], header[fitting:]
+
+
+def _wide(header: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Characters of a line of `text_grid`."""
+    cells = zip(*(row[: len(header)] for row in [header, *rows]), strict=True)
+    return sum(max(cell_len(cell) for cell in column) + 2 for column in cells) - 2
+
+
+def _named(leaderboard: Standings, header: list[str], rows: list[list[str]], width: int) -> list[str]:
+    """A heading for each row with a run: the names of all where these fit, else their numbers.
+
+    Args:
+        leaderboard: the board.
+        header, rows: of the columns before them, and of all.
+        width: of the terminal.
+    """
+    ran = [row for row in leaderboard.rows if row.cells]
+    names = [plain(row.entry.label) for row in ran]
+    return names if _wide([*header, *names], rows) <= width else [str(row.number) for row in ran]
+
+
+def bucket_tables(leaderboard: Standings, *, explain: bool = True, width: int = WIDTH) -> list[RenderableType]:
     """The primary measure by kind of query, one table for each dimension with two buckets or more.
 
-    Columns are headed by the numbers of the rows: names would not fit.
+    Columns are headed by the names of the rows where they have room in `width` characters, else by their numbers.
     """
-    numbers = [str(row.number) for row in leaderboard.rows if row.cells]
     parts: list[RenderableType] = []
     for dimension in DIMENSIONS:
         grid = bucket_grid(leaderboard, dimension)
         if grid:
             parts.append(Text(f"{DIMENSION_TITLES[dimension]} ({leaderboard.primary})", style="bold"))
             lines = [[plain(cell) for cell in line] for line in grid]
-            parts.append(text_grid([dimension, "queries", "topics", *numbers], lines, left=(0,)))
+            header = [dimension, "queries", "topics"]
+            parts.append(text_grid([*header, *_named(leaderboard, header, lines, width)], lines, left=(0,)))
             if explain and any(TOO_FEW in line[2] for line in grid):
                 parts.append(Text(bucket_caption(leaderboard), style="dim"))
     return parts
 
 
-def win_table(leaderboard: Standings) -> list[RenderableType]:
-    """The win matrix; columns are headed by the numbers of the rows."""
+def win_table(leaderboard: Standings, *, width: int = WIDTH) -> list[RenderableType]:
+    """The win matrix; columns are headed by the names of the rows where these have room, else by their numbers."""
     wins = win_grid(leaderboard)
     if not wins:
         return []
     rows = [[number, plain(label), *cells] for number, label, *cells in wins]
     return [
         Text(f"Wins ({leaderboard.win_measure})", style="bold"),
-        text_grid(["#", "System", *(number for number, *_ in wins)], rows, left=(0, 1)),
+        text_grid(["#", "System", *_named(leaderboard, ["#", "System"], rows, width)], rows, left=(0, 1)),
         Text(win_caption(leaderboard), style="dim"),
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -59,6 +60,23 @@ def test_a_failed_row_is_shown_and_the_exit_code_is_one(here):
     assert "nope.run: no such run file" in result.stdout
     assert "1 of 2 rows have no run" in result.stderr
     assert (here / "qbench-leaderboard" / "bench" / "leaderboard.md").is_file()
+
+
+def test_a_benchmark_that_was_made_anew_gets_a_board_of_its_own(here):
+    words = ["bench", "--systems", "BM25", *QUICK]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    write_benchmark(replace(tiny_benchmark(), digest="another"), here / "bench", overwrite=True)
+    for _ in range(2):
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, result.output
+        assert "qbench-leaderboard/bench holds the board of another benchmark of this name" in result.stderr
+        assert "Written to qbench-leaderboard/bench-2" in result.stderr
+    home = here / "qbench-leaderboard"
+    boards = [json.loads((home / name / "leaderboard.json").read_text()) for name in ("bench", "bench-2")]
+    assert boards[0]["benchmark"]["digest"] != boards[1]["benchmark"]["digest"] == "another"
+    named = CliRunner().invoke(app, [*words, "-o", "qbench-leaderboard/bench"])
+    assert named.exit_code == 1
+    assert "begin a new board with --only" in str(named.exception)
 
 
 def test_without_an_argument_the_embedded_benchmark_runs(here, monkeypatch):

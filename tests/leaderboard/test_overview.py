@@ -87,6 +87,32 @@ def test_the_page_sorts_filters_links_and_shows_names_as_text(open_page, two, tm
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_a_link_holds_the_filter_and_the_order(open_page, two):
+    page_path = two[0].parent / "linked.html"
+    write_overview(read_overview(two, page=page_path), page_path)
+    page = open_page(page_path)
+    page.wait_for_selector("html[data-ready=all]")
+    assert not page.evaluate("location.hash")
+    page.click("thead button >> nth=3")
+    page.fill("#filter", "d & b")
+    assert page.evaluate("location.hash") == "#filter=d+%26+b&sort=-2"
+    page.fill("#filter", "d")
+    again = open_page(Path(f"{page_path}"), width=390)
+    again.goto(page.evaluate("location.href"))
+    again.reload()
+    again.wait_for_selector("html[data-ready=all]")
+    assert (
+        again.locator("tbody th").all_inner_texts()
+        == page.locator("tbody th").all_inner_texts()
+        == ["bad", "good", BAD]
+    )
+    assert again.input_value("#filter") == "d"
+    assert again.locator("thead [aria-sort=descending]").count() == 1
+    again.goto(f"{page_path.absolute().as_uri()}#filter=goo&sort=nothing")
+    again.reload()
+    assert again.locator("tbody th").all_inner_texts() == ["good"]
+
+
 def test_the_script_makes_no_markup_of_text():
     script = (FILES / "overview" / "overview.js").read_text(encoding="utf-8")
     assert not any(word in script for word in ("innerHTML", "outerHTML", "document.write", "eval(", "http"))

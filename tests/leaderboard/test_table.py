@@ -323,6 +323,31 @@ def test_a_terminal_shows_every_figure_whole(width):
     assert "…" not in text
 
 
+def test_a_narrow_terminal_leaves_columns_out_rather_than_break_names():
+    names = ("BM25_filter [parsed]", "BindBM25 [given]", "BM25")
+    view = leaderboard(*(entry(name, 0.8 - n / 10, seed=n) for n, name in enumerate(names)))
+    wide = "\n".join(render(view.table(width=200), 200))
+    assert "In the files" not in wide
+    narrow = render(view.table(width=60), 60)
+    dropped = next(line for line in narrow if line.startswith("In the files, and on a wider terminal: "))
+    assert dropped.endswith(view.measures[-1])
+    assert any(line.split()[2:4] == ["BM25_filter", "[parsed]"] for line in narrow)
+    # Where names are broken in any case, nothing is left out.
+    assert "In the files" not in "\n".join(render(view.table(width=30), 30))
+
+
+def test_columns_are_headed_by_names_where_these_have_room():
+    view = leaderboard(entry("good", 0.8), entry("bad", 0.2, seed=1))
+    assert ["#", "System", "good", "bad"] in [line.split() for line in render(view.win_table(), 80)]
+    assert ["#", "System", "1", "2"] in [line.split() for line in render(view.win_table(width=20), 80)]
+
+
+def render(parts, width):
+    stream = io.StringIO()
+    show(Console(file=stream, width=width, force_terminal=True, color_system=None), parts)
+    return [line.rstrip() for line in stream.getvalue().splitlines()]
+
+
 def test_a_pipe_gets_every_name_in_one_line():
     view = full_leaderboard()
     lines = printed(view, 80, terminal=False).splitlines()
@@ -341,7 +366,9 @@ def test_dimensions_with_one_bucket_are_left_out():
     assert "By magnitude" in text
     assert "By kind" not in text
     assert "By unit family" not in text
-    assert ["comparator", "queries", "topics", "1", "2", "3"] in [line.split() for line in text.splitlines()]
+    names = [plain(row.entry.label) for row in view.rows if row.cells]
+    heads = " ".join(["comparator", "queries", "topics", *names])
+    assert heads in [" ".join(line.split()) for line in text.splitlines()]
     (line,) = [line.split() for line in text.splitlines() if line.startswith("= ")]
     means = dict(
         view.buckets.filter(dimension="comparator", bucket="=", measure="nDCG@10").select("label", "mean").iter_rows()

@@ -1,6 +1,9 @@
 // The matrix of pairs: who is significantly above whom, and what is known of a pair.
 
 const NUMBERS_UP_TO = 10;
+/** Columns are headed by names up to so many, of so many characters, and where the page is wide; else by numbers. */
+const NAMES_UP_TO = 8;
+const NAME_LENGTH = 24;
 
 function verdict(i, j) {
   const found = relation(i, j);
@@ -35,6 +38,7 @@ function matrixTable(open, details) {
   const places = passing().filter((i) => rows[i].cells).sort((i, j) => cellOf(j).mean - cellOf(i).mean || i - j);
   if (places.length < 2) return el("p", { class: "soft" }, ran.length < 2 ? "There are no two systems with runs to compare." : "No two systems with runs pass the filters of the table.");
   const numbers = open.wins || places.length <= NUMBERS_UP_TO;
+  const named = places.length <= NAMES_UP_TO && window.innerWidth >= 1000 && places.every((j) => rows[j].label.length <= NAME_LENGTH);
   const counts = data.queries && data.queries.wins[chosen.measure];
   const share = (i, j) => `${Math.round((100 * counts[ran.indexOf(i)][ran.indexOf(j)]) / queryCount())} %`;
   const buttons = new Map();
@@ -72,7 +76,7 @@ function matrixTable(open, details) {
   };
   const table = el("table", { class: numbers ? "matrix wide" : "matrix" },
     el("caption", {}, `${measureName()}: ${open.wins ? "on which share of the queries the row scores higher than the column" : "the row's mean less the column's"}. \u25b2 significantly above, \u25bc significantly below, \u2248 cannot be told apart, \u2013 not compared.`),
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "System"), places.map((j) => el("th", { scope: "col", title: rows[j].label }, rows[j].number)))),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "System"), places.map((j) => el("th", { scope: "col", title: rows[j].label, class: named ? "named" : "" }, named ? rows[j].label : rows[j].number)))),
     el("tbody", {}, places.map((i, y) => el("tr", {},
       el("th", { scope: "row" }, el("span", { class: "name" }, el("b", {}, rows[i].number), el("span", { class: "clip one", title: rows[i].label }, rows[i].label))),
       places.map((j, x) => cell(i, j, y, x))))));

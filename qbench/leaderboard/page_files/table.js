@@ -111,7 +111,7 @@ function leaderboardTable() {
     };
     return el("tr", {}, el("td", { class: "number rank" }, rankText(i)), title,
       figure(chosen.measure, true), el("td", {}, strip(i, scale, width)),
-      el("td", { class: "letters", title: same.map((j) => rows[j].label).join(", ") || null }, same.length ? numbersOf(same) : el("span", { class: "soft" }, "\u2013")),
+      el("td", { class: "letters", title: same.map((j) => rows[j].label).join(", ") || null }, same.length ? apartOf(same) : el("span", { class: "soft" }, "\u2013")),
       others.map((m) => figure(m)),
       costed ? COSTS.map((cost) => el("td", { class: "number" }, row.cost && cost.of(row.cost) !== null ? short(cost.of(row.cost)) : "-")) : []);
   });
@@ -120,6 +120,10 @@ function leaderboardTable() {
     el("table", { class: "leaderboard" }, el("caption", {}, `${total}; means over ${counted(queryCount(), "query", "queries")}, 95 % intervals below them.`),
       el("thead", {}, head), el("tbody", {}, body.length ? body : el("tr", {}, el("td", { colspan: span + 2 }, "No system passes the filters.")))));
 }
+
+/** Names of rows where there are one or two short ones, else their numbers. */
+const apartOf = (places) => (places.length <= 2 && places.every((j) => rows[j].label.length <= 24)
+  ? places.map((j, n) => [n ? el("br") : null, text(rows[j].label)]) : numbersOf(places));
 
 const queryCount = () => (data.queries ? data.queries.all : (data.about.benchmark && data.about.benchmark.queries) || 0);
 
