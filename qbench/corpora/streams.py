@@ -35,6 +35,7 @@ ENCODING_REMEDY = "Give the encodings to try with --encoding"
 _HEAD = 100
 """Most lines of a header."""
 _QUOTED = re.compile(r'"[^"]*"')
+_QUOTED_BYTES = re.compile(rb'"[^"]*"')
 _UNDECODED = re.compile(r"[\udc80-\udcff]")
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -102,9 +103,9 @@ def lines(file: SourceFile, problems: Problems, meter: Meter) -> Iterator[tuple[
 def cut_lines(stream: BinaryIO, name: str, problems: Problems) -> Iterator[tuple[int, bytes]]:
     """The lines of a stream with their 1-based numbers, line ends and a UTF-8 byte order mark taken off.
 
-    Lines end with a line feed; in a stream that begins without one, with a carriage return (as old spreadsheets save
-    them). A line that is longer than `LONGEST_LINE` is a bad record. Of more than `BLANK` blank lines in a row, some
-    are passed over.
+    Lines end with a line feed; in a stream that begins without one outside of quotes, with a carriage return (as old
+    spreadsheets save them). A line that is longer than `LONGEST_LINE` is a bad record. Of more than `BLANK` blank lines
+    in a row, some are passed over.
 
     Args:
         stream: the bytes; what there is, is read, so that it may be a terminal.
@@ -147,7 +148,8 @@ def _blocks(stream: BinaryIO, name: str) -> Iterator[tuple[bytes, bytes, bool]]:
             if block.startswith(_UTF16_MARKS):
                 raise InputError("the file is UTF-16", file=name, remedy="Convert it to UTF-8 first")
             block = block.removeprefix(_UTF8_MARK)
-            end = b"\r" if b"\r" in block[:-1] and b"\n" not in block else b"\n"
+            bare = _QUOTED_BYTES.sub(b"", block)  # such spreadsheets write line feeds within cells
+            end = b"\r" if b"\r" in bare[:-1] and b"\n" not in bare else b"\n"
         blank = blank + block.count(end) if block.isspace() else 0
         yield end, block, blank > BLANK
 

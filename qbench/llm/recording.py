@@ -118,7 +118,7 @@ class Recording:
         try:
             with closing(self._reading() if read_only else self._writing()) as connection:
                 yield Table(connection, self.path)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # what is wrong is told with bytes of a damaged file
             raise InputError(
                 f"this recording cannot be used: {error}",
                 file=self.path,

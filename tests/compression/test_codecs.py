@@ -128,6 +128,7 @@ def test_what_float16_cannot_hold_is_an_error():
         ("codebook.npy", lambda data: data[:90], "not a readable array"),
         ("codebook.npy", lambda data: b"", "not a readable array"),
         ("codebook.npy", lambda data: data.replace(b"'descr'", b"'desc(("), "not a readable array"),
+        ("codebook.npy", lambda data: data.replace(b"'descr'", b"1234567"), "not a readable array"),
         ("codebook.npy", lambda data: data.replace(b"<f4", b"<i4"), "not an array of finite numbers"),
         ("codebook.npy", lambda data: data[:-4] + b"\x00\x00\xc0\x7f", "not an array of finite numbers"),
         ("codebook.npy", lambda data: data.replace(b"(4, 8, 3)", b"(96,)    "), "not codewords: another shape"),

@@ -161,3 +161,16 @@ def test_a_damaged_answer_is_named(tmp_path):
         connection.close()
         with Recording(path).opened() as table, pytest.raises(InputError, match=r"answers\.sqlite: .*damaged"):
             table.find([bytes(16)])
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_damaged_file_whose_error_is_no_text_is_named(tmp_path, read_only):
+    """The message of the database repeats the damaged bytes."""
+    path = tmp_path / "answers.sqlite"
+    with Recording(path).opened() as table:
+        table.add(CALL, {bytes(16): np.ones(2, np.float32)})
+    data = path.read_bytes()
+    assert b"CREATE TABLE answers" in data
+    path.write_bytes(data.replace(b"CREATE TABLE answers", b"CREATE TAB\xc3E answers"))
+    with pytest.raises(InputError, match="cannot be used"), Recording(path).opened(read_only=read_only):
+        pass
