@@ -116,7 +116,7 @@ def import_(
         benchmark = in_language(with_source(benchmark, licence, line), language)
         if source == "ours":
             # Last: they are extracted on first use, so not at all if the benchmark exists already.
-            options = ExtractorOptions(extractor, model=model, language=benchmark.language)
+            options = ExtractorOptions(extractor, model=model)
             benchmark = with_our_quantities(benchmark, options, progress=advance)
         written = write_benchmark(benchmark, output, overwrite=overwrite)
     for message in written.params["notes"]:

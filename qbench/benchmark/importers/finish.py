@@ -35,9 +35,13 @@ def in_language(benchmark: Benchmark, language: str) -> Benchmark:
 def with_our_quantities(benchmark: Benchmark, options: ExtractorOptions, progress: Progress = silent) -> Benchmark:
     """The same benchmark with quantities from qbench's extractor, extracted on first access.
 
+    Where the options leave the language to the texts, it is the benchmark's.
+
     Raises:
         UnknownNameError: no extractor has the name in `options`.
     """
+    if options.language == AUTO:
+        options = replace(options, language=benchmark.language)
     extractor = get_extractor(options)
 
     def texts() -> Iterator[str]:
