@@ -541,3 +541,12 @@ def test_charts_name_their_rows_where_there_is_room(open_page, full, tmp_path):
         assert name in words, (width, words)
         for edges in page.evaluate(LABEL_EDGES):
             assert min(edges) > -1.5, (width, edges)
+
+
+def test_the_matrix_is_headed_by_names_where_there_is_room(open_page, full):
+    page = ready(open_page(full, width=1400))
+    named = page.locator(".matrix thead th").all_inner_texts()[1:]
+    assert sorted(named) == sorted(page.locator(".matrix tbody th .clip").all_inner_texts())
+    assert not any(name.isdigit() for name in named)
+    narrow = ready(open_page(full, width=390)).locator(".matrix thead th").all_inner_texts()
+    assert all(name.isdigit() for name in narrow[1:])

@@ -79,8 +79,10 @@ function leaderboardTable() {
   const scale = ran.length
     ? scaleOf(ran.flatMap((i) => [cellOf(i).low, cellOf(i).high]), 6, width - 6, { most: 3 })
     : { place: () => 0, ticks: [] };
+  // Labels at the edges move inwards.
+  const at = (tick) => Math.min(Math.max(scale.place(tick), String(tick).length * 3.5), width - String(tick).length * 3.5);
   const axis = svg("svg", { width, height: 18, "aria-hidden": "true" },
-    spaced(scale.ticks, scale.place, String, width).map((tick) => svg("text", { class: "soft", x: scale.place(tick), y: 14, "text-anchor": "middle" }, String(tick))));
+    spaced(scale.ticks, at, String, width).map((tick) => svg("text", { class: "soft", x: at(tick), y: 14, "text-anchor": "middle" }, String(tick))));
   const others = data.measures.map((_, m) => m).filter((m) => m !== chosen.measure);
   const head = el("tr", {},
     heading("place", "Ranks", { falling: false, help: `from the best to the worst rank that the tests on ${measureName()} leave open` }),
@@ -142,7 +144,7 @@ function headline() {
   if (near.length) said.push(`It cannot be told apart from ${list(near)}. `);
   const all = ran.length < rows.length ? "all others that ran" : "all others";
   if (apart.length) said.push(`It is significantly above ${apart.length === ran.length - 1 ? all : list(apart)}. `);
-  if (other.length) said.push(`It was not compared with ${numbersOf(other).replaceAll(" ", ", ")}, which did another task.`);
+  if (other.length) said.push(`It was not compared with ${list(other)}, which did another task.`);
   return el("p", { class: "headline" }, said);
 }
 
