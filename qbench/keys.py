@@ -28,9 +28,9 @@ REVISIONS: dict[str, int] = {
     "relax": 2,
     "generation": 5,
     "expansion": 2,
-    "synthesis": 2,
+    "synthesis": 3,
     "grounding": 1,
-    "grounded generation": 1,
+    "grounded generation": 2,
     # Retrieval
     "analysis": 1,
     "bm25": 1,

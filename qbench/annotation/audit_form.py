@@ -22,7 +22,7 @@ from qbench.quantities.units import load_units
 from qbench.sheets import one_line
 from qbench.store import read_text
 
-QUERY, RELEVANT, NOT_RELEVANT = "query", "relevant", "judged 0"
+QUERY, RELEVANT, BY_TABLE, NOT_RELEVANT = "query", "relevant", "relevant by the table", "judged 0"
 """Kinds of labels; there are `UNJUDGED` documents too, and those of samples (`sample_kind`)."""
 
 CAUSES: tuple[str, ...] = (
@@ -44,6 +44,16 @@ _CLAIMS = {
     NOT_RELEVANT: "Judged 0: the text does not answer the query",
     UNJUDGED: "Not judged, and so taken for not relevant: the text does not answer the query",
 }
+_OF_THINGS = {
+    **_CLAIMS,
+    RELEVANT: "Judged 2: this thing is what the query asks for, and the text states every number that it needs",
+    BY_TABLE: "Judged 1: this thing is what the query asks for by the table, and the text does not state all of it",
+    NOT_RELEVANT: "Judged 0: this thing is not what the query asks for",
+    UNJUDGED: "Not judged, and so taken for not relevant: this thing is not what the query asks for",
+}
+"""Claims where a table of facts decides."""
+
+_SAID = {"stated": "", "bounded": "", "unstated": " (not in the text)", "disagrees": " (the text says something else)"}
 _MADE = {"unit": "with another unit", "value": "with another value"}
 GROUPS = ("comparator", "kind", "family")
 """Dimensions of `qbench.evaluation.buckets` by which figures are given."""
@@ -74,9 +84,11 @@ def benchmark_subject(benchmark: Benchmark, options: AuditOptions) -> Subject:
         judged = benchmark.qrels.filter(pl.col("query_id").is_in(list(queries)))
         alone = {name: [""] for name in queries}
         found = [Kind(QUERY, options.queries, alone)]
+        # Where a table of facts decides, grade 1 is for what no text says: another claim, for which one sees the facts.
+        by_table = (BY_TABLE, options.by_table, pl.col("grade") == 1)
         for name, number, holds in (
-            # Where a table of facts decides, grade 1 is for what no text says, and nobody can read there.
             (RELEVANT, options.relevant, pl.col("grade") > (1 if benchmark.factual else 0)),
+            *((by_table,) if benchmark.facts is not None else ()),
             (NOT_RELEVANT, options.negative, pl.col("grade") == 0),
         ):
             found.append(Kind(name, number, by_query(judged.filter(holds).select("query_id", "doc_id").rows())))
@@ -93,10 +105,15 @@ def benchmark_subject(benchmark: Benchmark, options: AuditOptions) -> Subject:
         strata=("comparator", "query kind"),
         recorded=("split", "seed"),
         form=lambda items, key: BenchmarkForm(benchmark, items, key),
-        guideline=read_text(DATA / "audit.md", "guideline"),
+        guideline=_guideline(benchmark),
         prompt="benchmark",
         topics={query.query_id: query.topic for query in benchmark.queries},
     )
+
+
+def _guideline(benchmark: Benchmark) -> str:
+    names = ("audit.md", "audit_things.md") if benchmark.factual else ("audit.md",)
+    return "\n".join(read_text(DATA / name, "guideline") for name in names)
 
 
 def _samples(benchmark: Benchmark, number: int) -> list[Kind]:
@@ -154,17 +171,23 @@ class BenchmarkForm(Verdicts, QueryForm):
         made = [row["doc_id"] for row in rows if row["method"] in _MADE]
         originals = benchmark.corpus.filter(pl.col("doc_id").is_in(made)).select("doc_id", "text")
         self._originals: dict[str, str] = dict(originals.iter_rows())
+        self._claims = _OF_THINGS if benchmark.factual else _CLAIMS
+        units = {item.doc_id for item in items} | {row["doc_id"] for row in rows}
+        self._facts = _facts(benchmark, units)
         self._numbers = {item.pair: number for number, item in enumerate(items, start=1)}
 
     def claim(self, item: Item) -> str:
-        """What the label claims."""
+        """What the label claims, and what the table says of the thing, if there is one."""
         kind = item.sources[0]
-        if kind in _CLAIMS:
-            return _CLAIMS[kind]
+        if kind in self._claims:
+            facts = self._facts.get(item.doc_id, "")
+            return f"{self._claims[kind]}. The table: {facts}" if facts else self._claims[kind]
         sample = self._samples[item.doc_id]
         made = _MADE.get(sample["method"])
         what = "Training text of the corpus" if made is None else f"Training text, written anew {made}"
-        return f"{what}: it {'answers' if sample['label'] else 'does not answer'} the query"
+        claim = f"{what}: it {'answers' if sample['label'] else 'does not answer'} the query"
+        facts = self._facts.get(sample["doc_id"], "")
+        return f"{claim}. The table: {facts}" if facts else claim
 
     def cells(self, item: Item) -> list[str]:
         """The row of an item."""
@@ -215,6 +238,20 @@ class BenchmarkForm(Verdicts, QueryForm):
         if _of_sample(item):
             return str(self._samples[item.doc_id]["text"])
         return str(self._texts[item.doc_id][1])
+
+
+def _facts(benchmark: Benchmark, doc_ids: Collection[str]) -> dict[str, str]:
+    """What the table says of the things of some documents, as one line each; {} without a table."""
+    if benchmark.facts is None:
+        return {}
+    wanted = pl.DataFrame({"doc_id": sorted(doc_ids)}, schema={"doc_id": pl.String})
+    known = benchmark.corpus.select("doc_id", "source_id").join(wanted, on="doc_id", how="semi")
+    rows = known.join(benchmark.facts, on="source_id", how="inner", maintain_order="left_right")
+    found: dict[str, list[str]] = {}
+    for row in rows.iter_rows(named=True):
+        said = row["text"] or f"{row['value']:.6g} {row['unit']}".strip() + _SAID.get(row["status"], "")
+        found.setdefault(row["doc_id"], []).append(f"{row['name']}: {one_line(said)}")
+    return {doc_id: "; ".join(facts) for doc_id, facts in found.items()}
 
 
 def _of_sample(item: Item) -> bool:

@@ -84,6 +84,11 @@ class AuditOptions:
     split: Split = option("test", help="Split whose queries and judgments are drawn; samples are drawn from all.")
     queries: int = option(50, help="Number of queries that are read by themselves.", low=0)
     relevant: int = option(100, help="Number of judgments of relevant documents.", low=0)
+    by_table: int = option(
+        50,
+        help="Of a benchmark of `qbench ground`: number of judgments of grade 1, by the table alone.",
+        low=0,
+    )
     negative: int = option(50, help="Number of judgments of grade 0.", low=0, flag="judged-0")
     missed: int = option(25, help="Number of queries whose likeliest unjudged documents are read.", low=0)
     likeliest: int = option(5, help="Number of unjudged documents of each of these.", low=1)

@@ -69,6 +69,7 @@ class Benchmark:
         qrels: `qrels_schema`.
         quantities: `quantity_schema`, the corpus' quantities; None where nobody extracted them yet.
         samples, triples: `sample_schema`, `triple_schema`; empty where there is nothing to train on.
+        facts: `known_schema`, what a table says of the documents; None where no table decides.
         params: what made it; "quantities" says whether they are "gold" (given with the data), "extracted" (by us, as
             "extractor" says) or None; "judgments" is "manual" where people judged, "facts" where a table of facts
             decides; "counts" what was left out and why.
@@ -77,7 +78,7 @@ class Benchmark:
         audit: what people who read its labels found (`qbench.benchmark.audits`); None if nobody did. It belongs to the
             digest that it names: a benchmark that is made from an audited one is not audited.
 
-    Quantities, samples and triples may be given as functions that load them.
+    Quantities, facts, samples and triples may be given as functions that load them.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Benchmark:
     quantities: _Table[pl.DataFrame | None] = _Table("quantities", _none)
     samples: _Table[pl.DataFrame] = _Table("samples", empty)
     triples: _Table[pl.DataFrame] = _Table("triples", empty)
+    facts: _Table[pl.DataFrame | None] = _Table("facts", _none)
     params: dict[str, Any] = field(default_factory=dict)
     digest: str = ""
     audit: Audit | None = None
@@ -121,7 +123,7 @@ class Benchmark:
         return pl.DataFrame([query.to_row() for query in self.queries], schema=query_schema())
 
     def table(self, name: str) -> pl.DataFrame | None:
-        """A table by name, a key of `SCHEMAS`; None where the benchmark has no quantities."""
+        """A table by name, a key of `SCHEMAS`; None where the benchmark has none of it."""
         table: pl.DataFrame | None = self.query_table() if name == "queries" else getattr(self, name)
         return table
 

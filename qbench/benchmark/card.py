@@ -48,6 +48,7 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
         "queries": len(queries),
         "judgments": benchmark.qrels.height,
         "quantities": None if benchmark.quantities is None else benchmark.quantities.height,
+        **({} if benchmark.facts is None else {"facts": benchmark.facts.height}),
         "samples": benchmark.samples.height,
         "triples": benchmark.triples.height,
         "queries_by_split": _counted((q.split for q in queries), SPLITS),
@@ -146,8 +147,8 @@ def _present(benchmark: Benchmark) -> list[str]:
 
 def _tables(content: Mapping[str, Any]) -> str:
     rows = [("corpus", "documents"), ("queries", "queries"), ("qrels", "judgments"), ("quantities", "quantities")]
-    rows += [("samples", "samples"), ("triples", "triples")]
-    lines = [f"| `{table}.parquet` | {content[key]:,} |" for table, key in rows if content[key] is not None]
+    rows += [("facts", "facts"), ("samples", "samples"), ("triples", "triples")]
+    lines = [f"| `{table}.parquet` | {content[key]:,} |" for table, key in rows if content.get(key) is not None]
     return "\n".join(["| table | rows |", "|---|---:|", *lines])
 
 

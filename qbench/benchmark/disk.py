@@ -12,7 +12,7 @@ from qbench.benchmark.audits import read_audit
 from qbench.benchmark.benchmark import Benchmark, benchmark_key, unanswered
 from qbench.benchmark.card import card, summary
 from qbench.benchmark.importers.beir import read_beir
-from qbench.benchmark.parquet import SCHEMAS, conform, read_table, write_table
+from qbench.benchmark.parquet import OPTIONAL, SCHEMAS, conform, read_table, write_table
 from qbench.benchmark.types import KINDS, SPLITS, Query
 from qbench.errors import InputError, OptionError
 from qbench.store import MANIFEST, drafting, finished
@@ -50,7 +50,7 @@ def _open_own(path: Path) -> Benchmark:
             file=path,
             remedy="Make one with `qbench gen-queries`, or import it with `qbench benchmark import`",
         )
-    manifest = open_artefact(path, KIND, [f"{table}.parquet" for table in SCHEMAS if table != "quantities"])
+    manifest = open_artefact(path, KIND, [f"{table}.parquet" for table in SCHEMAS if table not in OPTIONAL])
 
     def read(table: str) -> pl.DataFrame:
         with reading(path, manifest, f"{table}.parquet") as file:
@@ -67,6 +67,7 @@ def _open_own(path: Path) -> Benchmark:
         quantities=later("quantities") if "quantities.parquet" in manifest.files else None,
         samples=later("samples"),
         triples=later("triples"),
+        facts=later("facts") if "facts.parquet" in manifest.files else None,
         params={**manifest.params, "counts": manifest.counts.get("made", {})},
         digest=manifest.digest,
         audit=read_audit(path),

@@ -10,6 +10,7 @@ import polars as pl
 from qbench.benchmark.types import (
     Schema,
     corpus_schema,
+    known_schema,
     qrels_schema,
     query_schema,
     sample_schema,
@@ -24,10 +25,14 @@ SCHEMAS: Mapping[str, Callable[[], Schema]] = {
     "queries": query_schema,
     "qrels": qrels_schema,
     "quantities": quantity_schema,
+    "facts": known_schema,
     "samples": sample_schema,
     "triples": triple_schema,
 }
 """The tables, in the order in which the card lists them; each lies in `NAME.parquet`."""
+
+OPTIONAL = ("quantities", "facts")
+"""The tables that not every benchmark has."""
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "corpus": ("doc_id",),

@@ -127,6 +127,27 @@ def qrels_schema() -> Schema:
     return {"query_id": pl.String, "doc_id": pl.String, "grade": pl.Int16}
 
 
+def known_schema() -> Schema:
+    """What a table of facts says of the documents (`qbench ground`): the truth that judgments follow from.
+
+    One row per document (`source_id` of the corpus) and fact. `name` is the attribute, `value`, `unit`, `base_unit` and
+    `base_value` the table's cell; `status` says what the text makes of it (`qbench.index.facts.STATUSES`). What is no
+    quantity (kind, maker) stands in `text`, with the value 0; `text` is "" for quantities.
+    """
+    import polars as pl
+
+    return {
+        "source_id": pl.String,
+        "name": pl.String,
+        "value": pl.Float64,
+        "unit": pl.String,
+        "base_unit": pl.String,
+        "base_value": pl.Float64,
+        "status": pl.String,
+        "text": pl.String,
+    }
+
+
 def sample_schema() -> Schema:
     """Training samples: sentences of the corpus, or made from one by permutation.
 

@@ -170,6 +170,7 @@ def _generate_grounded(
             quantities=made.quantities,
             samples=made.samples(),
             triples=made.triples(),
+            facts=made.facts(),
             params={**params, "counts": made.counts()},
             digest=key,
         ),

@@ -16,6 +16,7 @@ from qbench.benchmark.types import (
     Query,
     Split,
     corpus_schema,
+    known_schema,
 )
 from qbench.errors import OptionError
 from qbench.generation.collection import Collection
@@ -74,7 +75,7 @@ class GroundedQueries(Collection):
         return stated.join(self.quantities, on=["doc_id", "value_start"], how="inner", maintain_order="left")
 
     def _surfaces(self, mentions: pl.DataFrame) -> pl.DataFrame:
-        """Of each mention that states a fact: attribute, unit, how that is written, whether before the number."""
+        """Of each mention that states a fact: attribute, unit, value, how the unit is written, whether before it."""
         texts = self.sentences.select("doc_id", "text")
         first, last = pl.col("unit_start"), pl.col("unit_end")
         return (
@@ -83,6 +84,7 @@ class GroundedQueries(Collection):
             .select(
                 "attribute",
                 "unit",
+                "value",
                 surface=pl.when(first >= 0).then(pl.col("text").str.slice(first, last - first)).otherwise(pl.lit("")),
                 before=first < pl.col("value_start"),
             )
@@ -232,6 +234,26 @@ class GroundedQueries(Collection):
     def corpus(self) -> pl.DataFrame:
         """The retrieval units."""
         return self.sentences.select(list(corpus_schema()))
+
+    def facts(self) -> pl.DataFrame:
+        """What the table says of each document."""
+        number, text = pl.lit(0.0), pl.lit("")
+        facts = self.index.facts().with_columns(text=text).select(list(known_schema())).collect()
+        things = self.index.things()
+        words = [
+            things.filter(pl.col(column) != "").select(
+                "source_id",
+                name=pl.lit(name),
+                value=number,
+                unit=text,
+                base_unit=text,
+                base_value=number,
+                status=text,
+                text=pl.col(column),
+            )
+            for column, name in (("name", "name"), ("kind", "kind"), ("qualifier", "qualifier"))
+        ]
+        return pl.concat([*(frame.collect() for frame in words), facts])
 
     def counts(self) -> dict[str, Any]:
         """What the card says of how it was made."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from qbench.generation.fact_table import YES, FactTable
 from qbench.generation.options import GenerationOptions
-from qbench.generation.round_values import choose, usual
+from qbench.generation.round_values import candidates, choose, usual
 from qbench.generation.surfaces import UnitForm, pick_form, plain_forms, usual_forms
 from qbench.generation.wording import Wording, Written
 from qbench.quantities.concept_match import Concept, concept_words, join_alternatives
@@ -33,18 +33,17 @@ ALONE, TOGETHER = (0.02, 0.5), (0.15, 0.8)
 NO_ABBREVIATION = 4
 """Letters from which on a qualifier in capitals is a name, and no abbreviation: SAMSUNG, but HTC."""
 
-SPOKEN = 2
-"""Mentions in another unit from which on it is asked in."""
+SPOKEN, SPOKEN_SHARE = 5, 0.05
+"""Mentions in another unit, and their share of those of the attribute, from which on it is asked in."""
+
+SPOKEN_RANGE = (0.05, 0.95)
+"""In another unit, values between these quantiles of those that the texts state in it: no 14,000 MB of memory."""
+
+TINY = 0.1
+"""Of the median of all things, the share below which nobody sets a limit: 0.01 g of salt in juice."""
 
 TRIES = 6
 """Values tried for a query whose constraints may have no thing in common."""
-
-WEIGHTS: dict[str, dict[Comparator, float]] = {
-    "little": {"<": 5, "<=": 3, "between": 2, ">": 1, ">=": 1, "=": 1},
-    "much": {">=": 5, ">": 3, "between": 1, "<": 1, "<=": 1, "=": 2},
-    "": {"<": 2, "<=": 2, "between": 2, ">": 2, ">=": 2, "=": 2},
-}
-"""How often people ask for what of attributes of which they want little or much."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ class Asker:
         wording: of a domain.
         units: to convert and to write values.
         options: of the generation.
-        mentions: columns attribute, unit, surface, before: how the texts write each attribute's unit.
+        mentions: columns attribute, unit, value, surface, before: how the texts write each attribute's values.
     """
 
     table: FactTable
@@ -122,18 +121,22 @@ class Asker:
     options: GenerationOptions
     mentions: pl.DataFrame
     _said: dict[str, Counter[tuple[str, bool]]] = field(default_factory=dict)
-    _units: dict[int, Counter[str]] = field(default_factory=dict)
+    _values: dict[int, dict[str, list[float]]] = field(default_factory=dict)
+    _few: list[NDArray[np.float64] | None] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        for attribute, unit, surface, before in self.mentions.iter_rows():
-            self._units.setdefault(attribute, Counter())[unit] += 1
+        for attribute, unit, value, surface, before in self.mentions.iter_rows():
+            self._values.setdefault(attribute, {}).setdefault(unit, []).append(value)
             if surface:
                 self._said.setdefault(unit, Counter())[surface, before] += 1
+        for attribute, column in zip(self.table.attributes, self.table.values.T, strict=True):
+            base = self.units.get(attribute.unit)
+            self._few.append(usual((column[~np.isnan(column)] - base.offset) / base.factor))
 
     @property
     def spoken(self) -> list[int]:
         """The attributes that some text states."""
-        return [number for number in range(len(self.table.attributes)) if self._units.get(number)]
+        return [number for number in range(len(self.table.attributes)) if self._values.get(number)]
 
     def topics(self) -> Iterator[Topic]:
         """All topics, in a fixed order. Attributes that no text states are left out."""
@@ -183,12 +186,14 @@ class Asker:
         self, number: int, category: Category, several: bool, rng: np.random.Generator
     ) -> tuple[str, str, Condition] | None:
         attribute = self.table.attributes[number]
-        unit = self._unit(number, rng)
+        few = self._few[number]
+        comparator = self._comparator(number, rng, few=few is not None)
+        # Exactly a value that things have is asked for as the table has it: 512 GB are no "0.512 TB".
+        unit = attribute.unit if comparator == "=" else self._unit(number, rng)
         base = self.units.get(unit)
         column = (self.table.values[:, number] - base.offset) / base.factor
-        known, values = column[~np.isnan(column)], column[~np.isnan(column) & (category.scope == YES)]
-        comparator = self._comparator(number, rng)
-        among = usual(known) if unit == attribute.unit else None
+        values = column[~np.isnan(column) & (category.scope == YES)]
+        among = few if few is not None and unit == attribute.unit else self._round_in(unit, number, values, column)
         ends = choose(comparator, values, TOGETHER if several else ALONE, rng, among)
         if ends is None:
             return None
@@ -210,19 +215,44 @@ class Asker:
         )
         return text, name, condition
 
-    def _comparator(self, number: int, rng: np.random.Generator) -> Comparator:
-        weights = WEIGHTS[self.wording.wanted(self.table.attributes[number])]
-        allowed = [comparator for comparator in self.options.comparators if comparator in weights]
-        shares = np.array([weights[comparator] for comparator in allowed])
+    def _comparator(self, number: int, rng: np.random.Generator, *, few: bool) -> Comparator:
+        """What is asked for of an attribute; exactly a value where things have `few`: 8 GB, but no 3.8 g."""
+        weights = self.wording.weights(self.table.attributes[number])
+        allowed = [comparator for comparator in self.options.comparators if weights.get(comparator)]
+        allowed = [comparator for comparator in allowed if few or comparator != "="] or allowed
+        shares = np.array([weights[comparator] for comparator in allowed], dtype=float)
         return allowed[int(rng.choice(len(allowed), p=shares / shares.sum()))]
 
     def _unit(self, number: int, rng: np.random.Generator) -> str:
-        """The table's unit, or, seldom, another one in which the texts state the attribute."""
+        """The table's unit, or, seldom, another one in which the texts often state the attribute."""
         own = self.table.attributes[number].unit
         draw, position = rng.random(), rng.random()
-        said = sorted(unit for unit, count in self._units.get(number, Counter()).items() if count >= SPOKEN)
-        others = [unit for unit in said if unit != own and self.units.get(unit).base_unit == self.table.base[number]]
+        said = self._values.get(number, {})
+        enough = max(SPOKEN, SPOKEN_SHARE * sum(map(len, said.values())))
+        others = sorted(
+            unit
+            for unit, values in said.items()
+            if unit != own and len(values) >= enough and self.units.get(unit).base_unit == self.table.base[number]
+        )
         return others[int(position * len(others))] if others and draw < self.options.other_unit else own
+
+    def _round_in(
+        self, unit: str, number: int, values: NDArray[np.float64], column: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The round numbers that people ask for in a unit: no tiny ones, and in another unit such as the texts state.
+
+        Args:
+            unit: of the query.
+            number: the attribute.
+            values: of the things that are asked about, in this unit.
+            column: shape (things,), of all things; NaN where the table says nothing.
+        """
+        bounds = candidates(values)
+        bounds = bounds[bounds >= TINY * np.nanmedian(column)]
+        if unit == self.table.attributes[number].unit:
+            return bounds
+        least, most = np.quantile(self._values[number][unit], SPOKEN_RANGE)
+        return bounds[(bounds >= least) & (bounds <= most)]
 
     def _written(self, unit: str, low: float, high: float, rng: np.random.Generator) -> Written:
         form = self._form(unit, high, rng)

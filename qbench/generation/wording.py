@@ -13,7 +13,7 @@ import numpy as np
 from qbench.errors import InputError
 from qbench.generation.options import Domain
 from qbench.generation.templates import check_slots
-from qbench.quantities.english.inflection import plural
+from qbench.quantities.english.inflection import plural, singular
 from qbench.quantities.types import Comparator
 from qbench.resources import resource
 from qbench.toml_files import TomlFile
@@ -22,6 +22,15 @@ Phrases = Mapping[Comparator, tuple[str, ...]]
 
 ASKED: tuple[Comparator, ...] = ("=", "<", "<=", ">", ">=", "between")
 """What people ask of a thing; nobody looks for a laptop that does not weigh 2 kg."""
+
+Wanted = Literal["little", "much", "either"]
+
+WEIGHTS: Mapping[Wanted, Mapping[Comparator, float]] = {
+    "little": {"<": 5, "<=": 3, "between": 2, ">": 1, ">=": 1, "=": 1},
+    "much": {">=": 5, ">": 3, "between": 1, "<": 1, "<=": 1, "=": 2},
+    "either": {"<": 2, "<=": 2, "between": 2, ">": 2, ">=": 2, "=": 2},
+}
+"""How often people ask for what of attributes of which they want little or much, where a file does not say."""
 
 _LEADS = frozenset(
     "with under below over above up between from for at of in cheaper lighter heavier shorter longer weighing "
@@ -70,6 +79,8 @@ class Wording:
         named: phrases with the attribute's name; stuff: those for what is not counted.
         joins: number of constraints (2, 3) -> how they are joined.
         low, high: words of attributes of which people want little, and much.
+        mass: last words of kinds that have no plural ("rice").
+        asked: how often people ask for what of these, and of the others ("either").
     """
 
     frames: tuple[str, ...]
@@ -80,6 +91,8 @@ class Wording:
     families: Mapping[str, Phrases] = field(default_factory=dict)
     low: tuple[str, ...] = ()
     high: tuple[str, ...] = ()
+    mass: tuple[str, ...] = ()
+    asked: Mapping[Wanted, Mapping[Comparator, float]] = field(default_factory=dict)
 
     def constraint(
         self,
@@ -123,18 +136,30 @@ class Wording:
             suited = [join for join in joins if loose or "} {" not in join] or joins
             joined = suited[int(rng.integers(len(suited)))].format(*constraints)
         frame = self.frames[int(rng.integers(len(self.frames)))]
-        text = frame.format(category=category, categories=plural(category), constraints=joined)
+        text = frame.format(category=category, categories=self._several(category), constraints=joined)
         return " ".join(text.split())
 
-    def wanted(self, attribute: Attribute) -> Literal["little", "much", ""]:
-        """Whether people want little or much of an attribute; "" where both may be."""
+    def _several(self, category: str) -> str:
+        """The plural of a category; itself if it is one already ("cookies") or has none ("rice")."""
+        last = category.partition(" for ")[0].rpartition(" ")[2]
+        if last.lower() in self.mass or plural(singular(last)) == last != singular(last):
+            return category
+        return plural(category)
+
+    def wanted(self, attribute: Attribute) -> Wanted:
+        """Whether people want little or much of an attribute."""
         for text in (attribute.name, *attribute.synonyms):
             words = {word.lower() for word in re.split(r"[\s-]+", text)}
             if words & {*self.low}:
                 return "little"
             if words & {*self.high}:
                 return "much"
-        return ""
+        return "either"
+
+    def weights(self, attribute: Attribute) -> Mapping[Comparator, float]:
+        """How often people ask for what of an attribute; 0, or nothing, for what nobody asks for."""
+        wanted = self.wanted(attribute)
+        return self.asked.get(wanted) or WEIGHTS[wanted]
 
 
 def wording_file(domain: Domain, path: Path | None = None) -> Path:
@@ -176,4 +201,8 @@ def load_wording(path: Path) -> Wording:
         if not wording.joins.get(count):
             raise InputError(f"no joins for {count} constraints", file=path, remedy="Write them under [joins]")
         check_slots(wording.joins[count], frozenset(map(str, range(int(count)))), file, "joins", count)
+    for wanted, weights in wording.asked.items():
+        if min(weights.values(), default=0) < 0 or not any(weights.get(comparator) for comparator in ("=", "<", ">")):
+            message = "needs no negative number, and one above 0 for = or < or >"
+            raise file.error("asked", wanted, message=message, value=dict(weights))
     return wording

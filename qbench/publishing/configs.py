@@ -19,7 +19,7 @@ SHARD = 256 << 20
 """Approximate bytes in memory per Parquet file; a broken upload continues with the file that broke off."""
 
 TABLES: Mapping[str, Mapping[str, str]] = {
-    "benchmark": {"conditions": "queries", "quantities": "quantities", "samples": "samples"},
+    "benchmark": {"conditions": "queries", "quantities": "quantities", "facts": "facts", "samples": "samples"},
     "pairs": {"mined": "pairs", "descriptions": "descriptions"},
     "descriptions": {"descriptions": "descriptions"},
 }

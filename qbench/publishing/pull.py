@@ -263,7 +263,7 @@ def _rebuild_benchmark(
     samples = unchanged(_read(withheld / "samples.parquet"), corpus)
     write_table(samples, "samples", folder)
     queries = [Query.from_row(row) for row in read_table(folder / "queries.parquet", "queries").iter_rows(named=True)]
-    quantities = folder / "quantities.parquet"
+    quantities, facts = folder / "quantities.parquet", folder / "facts.parquet"
     benchmark = Benchmark(
         name=str(publication.params.get("name")),
         corpus=corpus,
@@ -272,6 +272,7 @@ def _rebuild_benchmark(
         quantities=read_table(quantities, "quantities") if quantities.is_file() else None,
         samples=read_table(folder / "samples.parquet", "samples"),
         triples=read_table(folder / "triples.parquet", "triples"),
+        facts=read_table(facts, "facts") if facts.is_file() else None,
         params={**manifest.params, "counts": manifest.counts.get("made", {})},
         digest=manifest.digest,
         audit=read_audit(folder),

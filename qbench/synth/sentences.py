@@ -55,7 +55,7 @@ class Grammar:
     contrasts: tuple[str, ...]
     asides: tuple[str, ...]
     comparators: dict[str, tuple[str, ...]]
-    alternatives: dict[str, tuple[str, ...]]
+    alternatives: dict[str, tuple[tuple[str, ...], ...]]
     unwanted: tuple[str, ...]
 
     @classmethod
@@ -98,7 +98,7 @@ class _File:
     contrasts: _Texts
     asides: _Texts
     comparators: dict[str, tuple[str, ...]]
-    alternatives: dict[str, tuple[str, ...]]
+    alternatives: dict[str, tuple[tuple[str, ...], ...]]
     unwanted: _Surfaces
 
 
@@ -209,7 +209,9 @@ class Writer:
         return attribute.name
 
     def _write(self, fact: Fact, draft: _UnfinishedSentence) -> Written:
-        return self._surfaces.write(fact.value, fact.unit, draft.dice)
+        # "4.2 g per 100 g" is a standard of labels: nobody writes 0.15 oz there.
+        per = self._attributes[fact.attribute].per
+        return self._surfaces.write(fact.value, fact.unit, draft.dice, convert=not per)
 
     def _tell(self, draft: _UnfinishedSentence, which: int, fact: Fact, written: Written) -> int:
         draft.statements.append((which, fact, written))

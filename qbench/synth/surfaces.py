@@ -22,6 +22,12 @@ BOUNDED, CONVERTED, SCALED, SPELT, GROUPED = 0.16, 0.4, 0.35, 0.25, 0.75
 ORDINARY = (0.5, 5_000.0)
 """Between these a converted value reads like something people say."""
 
+SHORT = 2
+"""Digits that a converted value below 1 may have: 500 GB are 0.5 TB, and nobody writes 512 GB as 0.512 TB."""
+
+NEAR = 0.05
+"""Rounding takes no value farther away than this share of it: 1.3 kg are not "about 1 kg"."""
+
 _INVARIANT = frozenset(
     ("hertz", "horsepower", "per cent", "percent", "dozen", "lux", "yen", "yuan", "baht", "rand", "won")
 )
@@ -62,7 +68,7 @@ class Surfaces:
     Args:
         units: the known units.
         comparators: comparator -> phrases.
-        alternatives: family -> units that people use for one another.
+        alternatives: family -> groups of units that people use for one another.
         unwanted: surface forms to leave out.
     """
 
@@ -70,7 +76,7 @@ class Surfaces:
         self,
         units: Units,
         comparators: Mapping[str, Sequence[str]],
-        alternatives: Mapping[str, Sequence[str]],
+        alternatives: Mapping[str, Sequence[Sequence[str]]],
         unwanted: Sequence[str],
     ) -> None:
         self._units = units
@@ -86,15 +92,16 @@ class Surfaces:
             self._forms[name] = tuple(self._make_forms(self._units.get(name))) if name else ()
         return self._forms[name]
 
-    def write(self, value: float, unit: str, dice: Dice) -> Written:
+    def write(self, value: float, unit: str, dice: Dice, *, convert: bool = True) -> Written:
         """A quantity in a form of the dice's choice; true of the fact that it is made from, up to the rounding.
 
         Args:
             value: of the fact.
             unit: canonical name.
             dice: chooses unit, comparator ("more than 5" instead of 5.3) and form.
+            convert: whether another unit may be chosen.
         """
-        written_in, amount = self._choose_unit(value, unit, dice)
+        written_in, amount = self._choose_unit(value, unit, dice) if convert else (unit, value)
         if amount > 0 and dice.chance(BOUNDED):
             return self._bounded(amount, written_in, dice)
         return self._plain("=", "", amount, written_in, dice)
@@ -119,12 +126,16 @@ class Surfaces:
         if not low <= abs(converted) < high:
             return unit, value
         digits = min(4, max(3, significant_digits(number_text(abs(value)))))
-        return alternative, float(f"{converted:.{digits}g}")
+        rounded = float(f"{converted:.{digits}g}")
+        if abs(rounded) < 1 and significant_digits(number_text(abs(rounded))) > SHORT:
+            return unit, value
+        return alternative, rounded
 
     def _others(self, unit: str) -> list[str]:
         if unit not in self._near:
             own = self._units.get(unit)
-            same = [self._units.get(name) for name in self._alternatives.get(own.family, ()) if name != unit]
+            groups = [group for group in self._alternatives.get(own.family, ()) if unit in group]
+            same = [self._units.get(name) for group in groups for name in group if name != unit]
             self._near[unit] = [alternative.name for alternative in same if alternative.base_unit == own.base_unit]
         return self._near[unit]
 
@@ -143,6 +154,8 @@ class Surfaces:
             return self._range(float(low), float(high), unit, dice)
         if comparator == "~":
             rounded = low if Decimal(text) - low <= high - Decimal(text) else high
+            if abs(float(rounded) - value) > NEAR * value:
+                return self._plain("=", "", value, unit, dice)
             return self._plain(comparator, dice.choice(self._comparators[comparator]), float(rounded), unit, dice)
         edge = low if comparator == ">" else high
         if edge <= 0 or float(edge) == value:
