@@ -90,6 +90,7 @@ def generate(
     output = Path(output)
     if index.grounded:
         return _generate_grounded(index, output, options, rewriting, command, overwrite=overwrite, progress=progress)
+    options.refuse_unused(grounded=False)
     loaded = load_templates(options.templates), Expansions.load(options.expansions)
     key = _key(index, options, rewriting)
     if finished(output, KIND, key):
@@ -146,6 +147,7 @@ def _generate_grounded(
             value="a chat model" if rewriting is not None else options.expansions,
             remedy="Other names of attributes and kinds stand in the mapping; for other wordings give --templates",
         )
+    options.refuse_unused(grounded=True)
     file = wording_file(options.domain, options.templates)
     wording = load_wording(file)
     made_of = {"index": index.manifest.digest, "options": options.key(), "templates": file_digest(file)}

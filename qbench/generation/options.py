@@ -16,6 +16,24 @@ CorpusChoice = Literal["quantities", "all"]
 Domain = Literal["products", "finance", "medicine"]
 """What things are about; each has a file of wordings, templates/DOMAIN.toml."""
 
+OF_PAIRS = (
+    "kinds",
+    "expansion",
+    "original",
+    "unit_permutation",
+    "value_permutation",
+    "min_sentences",
+    "gate",
+    "alike",
+    "document_share",
+    "max_pairs",
+    "dev_share",
+    "test_share",
+    "corpus",
+)
+OF_FACTS = ("domain", "table_only")
+"""Options that mean something for pairs of concept and unit alone, and for documents with facts alone."""
+
 TEST_KINDS: tuple[TestKind, ...] = get_args(TestKind)
 
 
@@ -93,6 +111,24 @@ class GenerationOptions:
         chosen += ["between"] if self.ranges else []
         chosen += ["!="] if self.negation else []
         return tuple(chosen)
+
+    def refuse_unused(self, *, grounded: bool) -> None:
+        """Refuse options that would do nothing on an index.
+
+        Args:
+            grounded: whether the index is one of `qbench ground`.
+
+        Raises:
+            OptionError: an option that it does not use has another value than the default.
+        """
+        usual = type(self)()
+        for name in OF_PAIRS if grounded else OF_FACTS:
+            if getattr(self, name) != getattr(usual, name):
+                raise OptionError(
+                    "this option does nothing on an index " + ("with facts" if grounded else "without facts"),
+                    value="--" + name.replace("_", "-"),
+                    remedy="Omit it" + ("" if grounded else ", or make the index with `qbench ground`"),
+                )
 
     def key(self) -> dict[str, Any]:
         """For digests and manifests: files by their content, never by their path."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from qbench.errors import OptionError
 from qbench.options import check, option
 
 RetrievalUnit = Literal["document", "passage", "sentence"]
@@ -34,6 +35,10 @@ class GroundOptions:
 
     def __post_init__(self) -> None:
         check(self)
+        if self.unit == "document" and not self.carry:
+            raise OptionError("a whole document has its title", value="--no-carry", remedy="Choose another --unit")
+        if self.unit != "passage" and self.passage_words != type(self).passage_words:
+            raise OptionError("only passages have a length", value="--passage-words", remedy="Add --unit passage")
 
     def key(self) -> dict[str, Any]:
         """For digests and manifests."""

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from qbench import open_benchmark
 from qbench.benchmark.check import check
+from qbench.cli.benchmark import app as benchmark_verbs
 from qbench.cli.gen_queries import app as gen_queries
 from qbench.cli.ground import app
 from qbench.errors import InputError
@@ -18,6 +19,7 @@ from qbench.generation.generate import generate
 from qbench.grounding.report import read_report
 from qbench.index.disk import Index
 from qbench.store import write_manifest
+from tests.annotation.conftest import rows_of
 
 MAPPING = """
 name = "model"
@@ -114,6 +116,54 @@ def test_from_pages_and_a_table_to_a_benchmark(shop):
     assert again.exit_code == 0, again.output
     assert set(open_benchmark(shop / "strict").qrels["grade"]) == {-1, 0, 2}
     assert set(benchmark.qrels["grade"]) == {-1, 0, 1, 2}
+
+    _facts_are_the_tables(benchmark)
+    _audit_shows_facts(shop, benchmark)
+
+
+def _facts_are_the_tables(benchmark):
+    kettles = {row["sku"]: row for row in rows(90)}
+    facts = {(source, name): rest for source, name, *rest in benchmark.facts.iter_rows()}
+    assert len(facts) == 90 * (4 + 3)
+    assert facts["K5", "price"][0] == kettles["K5"]["price"]
+    assert facts["K5", "kind"][-1] == kettles["K5"]["kind"]
+    assert facts["K2", "weight"][-2] == "disagrees"
+    # Nobody asks for a small kettle, a dear or a heavy one; and exactly a price of 37 euros is nobody's wish.
+    for query in benchmark.queries:
+        for condition in query.conditions:
+            wanted = {"weight": "< <= between", "price": "< <= between", "volume": ">= > between ="}
+            assert condition.comparator in wanted[condition.concept[0]].split(), query.text
+
+
+def _audit_shows_facts(shop, benchmark):
+    result = run(benchmark_verbs, "audit", shop / "bench", "-o", shop / "audit", "--relevant", 9, "--by-table", 7)
+    assert result.exit_code == 0, result.output
+    drawn = rows_of(shop / "audit" / "audit.csv")
+    claims = [row["claim"] for row in drawn if row["kind"] == "relevant by the table"]
+    assert len(claims) == 7
+    assert all("Judged 1" in claim and "The table: name: Velora" in claim for claim in claims)
+    assert any("(not in the text)" in claim for claim in claims)
+    assert "Documents with facts" in (shop / "audit" / "guideline.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--kinds", "seen"), ("--min-sentences", 9), ("--no-gate",), ("--value-permutation",), ("--corpus", "all")],
+)
+def test_options_that_do_nothing_are_refused(shop, words):
+    assert ground(shop, "index", "--id", "sku").exit_code == 0
+    result = run(gen_queries, shop / "index", "-o", shop / "bench", *words)
+    assert f"does nothing on an index with facts (found '{words[0].replace('no-', '')}')" in str(result.exception)
+    assert not (shop / "bench").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [("--passage-words", 5), ("--no-carry",), ("--unit", "sentence", "--passage-words", 5)]
+)
+def test_options_of_other_units_are_refused(shop, words):
+    result = ground(shop, "index", "--id", "sku", *words)
+    assert result.exit_code != 0
+    assert "--passage-words" in str(result.exception) or "--no-carry" in str(result.exception)
 
 
 def _labels_are_exact(benchmark, table):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import get_args
 
 import pytest
@@ -92,6 +93,33 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_line(tmp_path, old, new,
         load_wording(path)
     assert message in str(fault.value)
     assert "mine.toml" in str(fault.value)
+
+
+def test_nobody_asks_a_shop_for_less_of_what_people_want():
+    wording = load_wording(wording_file("products"))
+    memory = wording.weights(Attribute("m", "main memory", (), "gigabyte"))
+    price = wording.weights(Attribute("p", "cost of delivery", (), "euro"))
+    assert memory.keys() == {">=", ">", "between", "="}
+    assert price.keys() == {"<", "<=", "between", "="}
+    assert wording.weights(Attribute("d", "diameter", (), "metre")).keys() == set(ASKED)
+    # An analyst may well look for companies with little profit.
+    finance = load_wording(wording_file("finance"))
+    assert all(finance.weights(Attribute("p", "profit", (), "dollar")).get(comparator) for comparator in ASKED)
+
+
+@pytest.mark.parametrize("weights", ['{ "<" = -1, "=" = 2 }', '{ "between" = 3 }', "{ }"])
+def test_weights_that_leave_nothing_are_refused(tmp_path, weights):
+    text = wording_file("products").read_text(encoding="utf-8")
+    path = tmp_path / "mine.toml"
+    path.write_text(re.sub(r"(?m)^little = .*$", f"little = {weights}", text), encoding="utf-8")
+    with pytest.raises(InputError, match="little"):
+        load_wording(path)
+
+
+@pytest.mark.parametrize("kind", ["cookies", "rice", "brown rice", "glasses for readers"])
+def test_kinds_without_another_plural_stay_as_they_are(kind):
+    wording = load_wording(wording_file("products"))
+    assert {wording.query(kind, ["under 2 kg"], generator(n, "x")) for n in range(20)} == {f"{kind} under 2 kg"}
 
 
 def test_the_plural_of_a_kind_is_that_of_its_head():

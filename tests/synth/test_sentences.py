@@ -202,6 +202,27 @@ def test_surfaces_name_their_unit_and_vary():
     assert {form.plural for form in surfaces.forms("person")} == {"people"}
 
 
+@pytest.mark.parametrize(
+    ("value", "unit", "others"),
+    [
+        (15.6, "inch", {"centimetre"}),  # no foot, no metre
+        (8.0, "gigabyte", set()),  # 8,000 MB, which nobody says
+        (512.0, "gigabyte", set()),  # 0.512 TB
+        (500.0, "gigabyte", {"terabyte"}),
+        (1.37, "kilogram", {"gram", "pound-mass"}),
+        (12.5, "euro", set()),
+    ],
+)
+def test_quantities_are_converted_as_people_do(value, unit, others):
+    surfaces = Surfaces(UNITS, GRAMMAR.comparators, GRAMMAR.alternatives, GRAMMAR.unwanted)
+    written = [surfaces.write(value, unit, Dice(seed, "convert", "")) for seed in range(200)]
+    assert {each.unit for each in written} - {unit} == others
+    assert {surfaces.write(value, unit, Dice(seed, "c", ""), convert=False).unit for seed in range(60)} == {unit}
+    for each in written:
+        if each.comparator == "~":
+            assert each.value == pytest.approx(UNITS.convert(value, unit, each.unit), rel=0.051)
+
+
 def test_names_are_data():
     writer = Writer(MAPPING, GRAMMAR, UNITS)
     for name in ("{subject}", "<script>alert(1)</script>", "Größe 5 kg", "日本語", "a, b and c."):
