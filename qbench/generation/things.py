@@ -247,12 +247,13 @@ class Asker:
             values: of the things that are asked about, in this unit.
             column: shape (things,), of all things; NaN where the table says nothing.
         """
-        bounds = candidates(values)
-        bounds = bounds[bounds >= TINY * np.nanmedian(column)]
+        bounds: NDArray[np.float64] = candidates(values)
+        bounds = bounds[bounds >= TINY * float(np.nanmedian(column))]
         if unit == self.table.attributes[number].unit:
             return bounds
         least, most = np.quantile(self._values[number][unit], SPOKEN_RANGE)
-        return bounds[(bounds >= least) & (bounds <= most)]
+        spoken: NDArray[np.float64] = bounds[(bounds >= least) & (bounds <= most)]
+        return spoken
 
     def _written(self, unit: str, low: float, high: float, rng: np.random.Generator) -> Written:
         form = self._form(unit, high, rng)
