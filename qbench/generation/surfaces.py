@@ -156,10 +156,11 @@ def unit_forms(unit: Unit, units: Units, value: float) -> tuple[UnitForm, ...]:
 @lru_cache(maxsize=10_000)
 def _unit_forms(unit: Unit, units: Units, is_singular: bool) -> tuple[UnitForm, ...]:
     names = _agreeing(unit.names[:NAMES], is_singular)
-    # "5 dlrs", but "5 kg" and "5 kgs"
-    symbols = _agreeing(unit.symbols, is_singular) if unit.family == "currency" else unit.symbols
+    # No "5 dlr", as there is "dlrs"; but "5 kg", though somebody writes "kgs".
+    agreeing = _agreeing(unit.symbols, is_singular) if unit.family == "currency" else unit.symbols
+    symbols = [symbol for symbol in unit.symbols[:SYMBOLS] if symbol in agreeing]
     forms: list[UnitForm] = [UnitForm(after=f" {name}", named=True) for name in names]
-    forms += [UnitForm(after=symbol if _sticks(symbol) else f" {symbol}") for symbol in symbols[:SYMBOLS]]
+    forms += [UnitForm(after=symbol if _sticks(symbol) else f" {symbol}") for symbol in symbols]
     valid = [form for form in forms if _same(units.lookup(form.bare), unit)]
     for symbol in unit.before[:SYMBOLS]:
         if _same(units.preceding(symbol), unit):
