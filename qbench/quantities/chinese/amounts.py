@@ -54,8 +54,20 @@ def _product(number: float, factor: float) -> float:
     return number if factor == 1 else float(f"{number * factor:.15g}")
 
 
-_HALF = re.compile(r"半(?=(?:个)?(?:年|月|小时|天|周|星期|公里|里|斤|吨|升|米|岁|个|倍|成))(?!年[报度])")
-_PARTS = re.compile(r"(?P<base>百|千|万)分之[ ]?")
+_HALF = re.compile(
+    r"(?<![上下前后大多一过])半(?=(?:个)?(?:年|月|小时|天|周|星期|公里|里|斤|吨|升|米|岁|个|倍|成))(?!年[报度])"
+)
+_PARTS = re.compile(r"(?P<base>[百千万]?万|百|千)分之[ ]?")
+_BASES = {"百": 1.0, "千": 0.1, "万": 1e-2, "百万": 1e-4, "千万": 1e-5, "万万": 1e-6}
+"""What one part of so many is in percent."""
+
+
+def _whole(text: str, at: int) -> Number | None:
+    """百分之百."""
+    return Number(100.0, 100.0, 3, at, at + 1) if text[at : at + 1] == "百" else None
+
+
+_SLASH = re.compile(r"/(?P<under>\d{1,3})(?![\d/.])")
 _OF = re.compile(r"分之[ ]?")
 _TENTHS = re.compile(r"[ ]?成(?P<half>半)?(?![为立功本员交长果熟都绩份品像型分套因败人语了年])")
 _DISCOUNT = re.compile(r"[ ]?折(?![合旧算现叠射腾磨返])")
@@ -64,7 +76,7 @@ _AFTER_HALF = re.compile(r"[ ]?半(?![年月天小数导])")
 _PER = re.compile(r"[ ]?(?:/|每)[ ]?(?P<count>)(?P<unit>[一-鿿㎡]{1,3}|[A-Za-z]{1,5}[23²³]?)")
 _LATIN = re.compile(r"[ ]?(?P<unit>°?[A-Za-zµμΩ℃℉㎡²³·]+(?:[23])?(?:/[A-Za-zµμ]+[23²³]?)?)(?![A-Za-z\d])")
 _CURRENCY = re.compile(
-    r"(?P<sign>RMB|CNY|HKD|HK\$|USD|US\$|EUR|GBP|JPY|NT\$|TWD|人民币|港币|港元|美元|欧元|日元|英镑|新台币|[¥$€£₩])"
+    r"(?<![\d百千万亿])(?P<sign>RMB|CNY|HKD|HK\$|USD|US\$|EUR|GBP|JPY|NT\$|TWD|人民币|港币|港元|美元|欧元|日元|英镑|新台币|[¥$€£₩])"
     r"(?:为|约|约为|近|超|逾|超过|:)?[ ]?(?:\()?$"
 )
 _SIGNS = {
@@ -98,11 +110,12 @@ class AmountFinder:
     def at(self, text: str, start: int) -> Amount | None:
         """The amount whose number, or whose 百分之, begins at a place; None where none does."""
         if parts := _PARTS.match(text, start):
-            number = read_number(text, parts.end())
+            number = read_number(text, parts.end()) or _whole(text, parts.end())
             if number is not None and number.start == parts.end():
                 unit = self.units.get("percentage")
-                base = {"百": 1.0, "千": 0.1, "万": 0.01}[parts["base"]]
-                return Amount(number, unit, base, 0.0, (start, parts.end()), start, number.end, ("parts",))
+                return Amount(
+                    number, unit, _BASES[parts["base"]], 0.0, (start, parts.end()), start, number.end, ("parts",)
+                )
         if half := _HALF.match(text, start):
             number = Number(0.5, 0.5, 1, start, half.end())
         else:
@@ -116,6 +129,10 @@ class AmountFinder:
                 ratio = over.value / number.value
                 return Amount(replace(over, value=ratio, high=ratio, start=start), NO_UNIT, end=over.end, start=start,
                               how=("fraction",))  # fmt: skip
+        if (slash := _SLASH.match(text, number.end)) and 0 < number.value < float(slash["under"]):
+            ratio = number.value / float(slash["under"])
+            of = replace(number, value=ratio, high=ratio, end=slash.end())
+            return Amount(of, NO_UNIT, start=start, end=of.end, how=("fraction",))
         return self._shares(text, number) or self._measured(text, number)
 
     def _shares(self, text: str, number: Number) -> Amount | None:
@@ -160,6 +177,8 @@ class AmountFinder:
                               ("classifier", "noun"))  # fmt: skip
         if form is _GENERAL:
             return replace(bare, unit_span=(first, last), end=last, how=("classifier",))
+        if form.text == "度" and _FAHRENHEIT.search(text, max(0, number.start - 8), number.start):
+            form = self._forms["华氏度"]
         amount = Amount(number, self.units.get(form.unit), form.factor, 0.0, (first, last), number.start, last,
                         (form.kind,))  # fmt: skip
         if (half := _AFTER_HALF.match(text, last)) and form.kind == "unit":
@@ -240,7 +259,7 @@ def is_quantity(text: str, amount: Amount) -> bool:
     """Whether a number in characters is one: 一家公司 is a company, 十分 is "very"; 三百 and 两家公司 are numbers."""
     number = amount.number
     if number.arabic:
-        return True
+        return bool(amount.unit_span) or not _YEAR.fullmatch(text, number.start, number.end)
     written = text[number.start : number.end]
     measured = amount.unit.family not in ("", "count") or "fraction" in amount.how
     if written == "一" and amount.unit.name in _BARE_TIMES:
@@ -251,7 +270,10 @@ def is_quantity(text: str, amount: Amount) -> bool:
         return False
     if amount.unit.name or amount.unit_span is not None:
         return True
-    return number.scaled and len(written) > 2
+    if text.strip() == written:
+        return True
+    return number.scaled and (len(written) > 2 or bool(_BOUND_AFTER.match(text, number.end)
+                                                       or _BOUND_BEFORE.search(text, 0, number.start)))  # fmt: skip
 
 
 def amounts(text: str, finder: AmountFinder, skipped: Iterator[tuple[int, int]]) -> list[Amount]:
@@ -260,8 +282,8 @@ def amounts(text: str, finder: AmountFinder, skipped: Iterator[tuple[int, int]])
     spans, at = list(skipped), 0
     for match in _BEGIN.finditer(text):
         start = match.start()
-        if start < at:
-            continue
+        if start < at or (match[0][0] == "-" and found and not text[found[-1].end : start].strip()):
+            continue  # within the last amount, or the dash between the ends of a range
         while spans and spans[0][1] <= start:
             spans.pop(0)
         if spans and spans[0][0] <= start:
@@ -281,5 +303,10 @@ def amounts(text: str, finder: AmountFinder, skipped: Iterator[tuple[int, int]])
     return found
 
 
+_FAHRENHEIT = re.compile(r"华氏(?:温度)?[ ]?$")
+_BOUND_AFTER = re.compile(r"[ ]?(?:以[上下内]|或|左右|余|多|上下)")
+_BOUND_BEFORE = re.compile(r"(?:[大小多少高低等]于|超过|至少|至多|最少|最多|不到|不足|不满|约|[为是达])了?[ ]?$")
+"""What makes a numeral of two characters without a unit a number: 五百以上, 超过一千."""
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _NUMERAL = "零一二两三四五六七八九十"
-_BEGIN = re.compile(rf"(?<![\d.])(?:负的?[ ]?(?=[\d{_NUMERAL}])|(?<![\w%)])-[ ]?(?=\d)|[\d{_NUMERAL}百千万半])")
+_BEGIN = re.compile(rf"(?<![\d.])(?:负的?[ ]?(?=[\d{_NUMERAL}])|(?<![\dA-Za-z%)])-[ ]?(?=\d)|[\d{_NUMERAL}百千万半])")

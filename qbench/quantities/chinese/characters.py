@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _FULL_WIDTH = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " "}
 _SAME = {
     "〇": "零", "○": "零", "Ｏ": "零", "億": "亿", "萬": "万", "點": "点", "負": "负", "兩": "两", "倆": "两",
-    "俩": "两", "壹": "一", "貳": "二", "贰": "二", "弍": "二", "叁": "三", "參": "三", "叄": "三", "肆": "四",
-    "伍": "五", "陸": "六", "陆": "六", "柒": "七", "捌": "八", "玖": "九", "拾": "十", "佰": "百", "仟": "千",
+    "俩": "两",
+
     "個": "个", "圓": "元", "圆": "元", "噸": "吨", "歲": "岁", "餘": "余", "幾": "几",
     "約": "约", "過": "过", "於": "于", "達": "达", "為": "为", "漲": "涨", "長": "长", "減": "减", "佔": "占",
     "～": "~", "〜": "~", "∼": "~", "–": "-", "—": "-", "－": "-", "−": "-", "‐": "-", "‑": "-",
     "￥": "¥", "％": "%", "，": ",", "．": ".", "：": ":", "（": "(", "）": ")", "；": ";",
     "\u00a0": " ", "\u200b": " ", "\u2002": " ", "\u2003": " ", "\u2009": " ", "\ufeff": " ", "\u202f": " ",
 }  # fmt: skip
+_FINANCIAL = dict(zip("壹貳贰弍叁參叄肆伍陸陆柒捌玖拾佰仟", "一二二二三三三四五六六七八九十百千", strict=True))
+_FORMS = "".join(_FINANCIAL)
+_NUMERALS = "零〇一二两兩倆三四五六七八九十百千万萬亿億"
+_AS_NUMERAL = re.compile(
+    rf"[{_FORMS}零〇]{{2,}}|[{_FORMS}](?=[ ]?[{_NUMERALS}元圆圓角吨噸斤倍成折点點]|分之)|(?<=[{_NUMERALS}之])[{_FORMS}]"
+)
+"""Financial numerals that are numerals: 陆 and 伍 are also names, 參 and 拾 also verbs."""
 _TABLE = str.maketrans(_FULL_WIDTH | _SAME)
 
 
@@ -24,6 +32,8 @@ def plain(text: str) -> str:
     >>> plain("３．５億元（約），貳拾")
     '3.5亿元(约),二十'
     """
+    if _FINANCIAL.keys() & {*text}:
+        text = _AS_NUMERAL.sub(lambda match: "".join(_FINANCIAL.get(sign, sign) for sign in match[0]), text)
     return text.translate(_TABLE)
 
 

@@ -20,11 +20,24 @@ from qbench.quantities.types import Span
 LONGEST = 24
 """Characters of a name; of a longer stretch the last ones that begin a word."""
 SHORTEST = 2
+JOINED = 6
+"""Characters of a name that makes one with the verb before it."""
+UNKNOWN = 10
+"""Characters of the longest name that does not end as names of what is measured do; more are a clause."""
 
 _BREAK = re.compile(r"[。!?！？;；,:()\[\]【】“”\"'‘’…|\n]|、(?=[^、]*$)")
 _STOP = re.compile(r"[。!?！？;；,:()\[\]【】“”\"'‘’…|\n、\d \-]")
 _LIST = re.compile(r"(?:、|和|与|及|以及|,)")
-_CHAIN = re.compile(r"(?:[、,和与及或~\- ]|以及|人民币|约|[(][^()]{0,12}[)])*")
+_CHAIN = re.compile(r"(?:[、,和与及或且但并~\- ]|以及|并且|人民币|约|[(][^()]{0,12}[)])*")
+_COME_TO = re.compile(r"(?:[^\d,。;:、()]{0,6}(?:至|到|为|成|降|升|增)(?:了|约|近)?)")
+"""Between two amounts: from the one to the other ("由3亿元增至5亿元")."""
+_TIMES = "后前内时起止间中上下"
+"""Characters that end a time or a place."""
+_COMPARED = re.compile(
+    r"(?:同比|环比|按年|按季|年均|(?:较|比|与)(?:上|去|前|年|期|同|首|本|20|19|最)[^,。;、]{0,10}?(?:相比)?|"
+    r"相比[^,。;、]{0,8})(?:大幅度?|小幅|略|微|有所|继续|再|进一步|共|累计|合计|分别|均|各)*$"
+)
+"""What a movement is measured against, and how it is called large or small."""
 _HAN = re.compile(r"[一-鿿A-Za-z]")
 _OF = re.compile(r"^(?P<owner>.{2,16}?)的(?P<name>.{2,})$")
 _PROTECTED = re.compile(r"(?:归属于|归母|扣除|占|扣非|每股|归属|应占|应归属).*$")
@@ -72,6 +85,16 @@ def _owner() -> re.Pattern[str]:
 
 
 @cache
+def _only_owner() -> re.Pattern[str]:
+    return re.compile(f".{{0,12}}{alternatives(words('owner'))}")
+
+
+@cache
+def _any_owner() -> re.Pattern[str]:
+    return re.compile(alternatives(words("owner")))
+
+
+@cache
 def _head() -> re.Pattern[str]:
     return re.compile(f"{alternatives(words('head'))}$")
 
@@ -88,13 +111,13 @@ def concepts(text: str, said: Sequence[Stated], read: Sequence[Modified], skippe
     found: list[Named] = []
     for at, (stated, modified) in enumerate(zip(said, read, strict=True)):
         floor = max((other.last for other in read[:at]), default=0)
-        if at and _CHAIN.fullmatch(text, read[at - 1].last, modified.first):
-            found.append(_chained(text, said, read, found, at))
+        if at and _goes_on(text, said[at - 1], stated, read[at - 1].last, modified):
+            found.append(found[-1])
             continue
         named = _before(text, floor, modified.first, skipped)
-        if named.concept is None or _is_act(text, named.concept):
+        if named.concept is None or not _head().search(text[slice(*named.concept)]):
             after = _after(text, stated, modified, read[at + 1].first if at + 1 < len(read) else len(text))
-            named = Named(after, named.subject) if after is not None else named
+            named = named if after is None else Named(after, named.subject or _owned(text, named.concept))
         if named.concept is None and (modified.change or stated.unit.family.startswith("ratio")):
             named = next((other for other in reversed(found) if other.concept is not None), named)
         found.append(named)
@@ -110,6 +133,8 @@ def _before(text: str, floor: int, end: int, skipped: Sequence[Held]) -> Named:
     if colon:  # "净利润:3亿元"
         end, start = start - 1, max([floor, *(match.end() for match in _BREAK.finditer(text, floor, start - 1))])
     end = _stripped(text, start, end)
+    if compared := _COMPARED.search(text[start:end]):
+        end = _stripped(text, start, start + compared.start())
     for stretch in skipped:
         if start < stretch.end <= end:
             start = stretch.end
@@ -137,7 +162,10 @@ def _name(text: str, start: int, end: int) -> Named:
     act = _act().search(whole)
     first = start
     for match in _begin().finditer(whole):
-        if start + match.end() < end and len(whole) - match.end() >= SHORTEST:
+        rest = whole[match.end() :]
+        # 回购数量 is one name; 回购公司股份 is a verb with its object.
+        named = len(rest) <= JOINED and _head().search(rest) and not _any_owner().search(rest)
+        if len(rest) >= SHORTEST and not (named and match[0] in words("act")):
             first = start + match.end()
     name = text[first:end]
     if lead := _lead().match(name):
@@ -152,6 +180,8 @@ def _name(text: str, start: int, end: int) -> Named:
         return Named((start + act.start(), start + act.end("act")), _subject(text, start, start + act.start()))
     if span is None:
         return NOTHING
+    if _only_owner().fullmatch(text, *span):
+        return Named(None, span)
     if owned := _owner().match(text[span[0] : span[1]]) or _OF.match(text[span[0] : span[1]]):
         if _HAN.search(owned["name"]):
             of = (span[0] + owned.start("owner"), span[0] + owned.end("owner"))
@@ -168,7 +198,10 @@ def _sized(text: str, start: int, end: int) -> Span | None:
     if end - start > LONGEST:
         at = text.rfind("的", end - LONGEST, end - SHORTEST)
         start = at + 1 if at >= 0 else end - LONGEST
-    return (start, end) if end - start >= SHORTEST and _HAN.search(text[start:end]) else None
+    name = text[start:end]
+    if not _head().search(name) and (end - start > UNKNOWN or name[-1:] in _TIMES):
+        return None
+    return (start, end) if end - start >= SHORTEST and _HAN.search(name) else None
 
 
 def _subject(text: str, start: int, end: int) -> Span | None:
@@ -177,8 +210,9 @@ def _subject(text: str, start: int, end: int) -> Span | None:
     return (start, start + match.end()) if match else None
 
 
-def _is_act(text: str, span: Span) -> bool:
-    return text[span[0] : span[1]] in words("act")
+def _owned(text: str, span: Span | None) -> Span | None:
+    """A name as the owner of what follows its number, unless it is something that is done."""
+    return None if span is None or text[slice(*span)] in words("act") else span
 
 
 def _after(text: str, stated: Stated, modified: Modified, limit: int) -> Span | None:
@@ -192,11 +226,11 @@ def _after(text: str, stated: Stated, modified: Modified, limit: int) -> Span | 
     return (start, end) if SHORTEST <= len(name) <= 12 and _head().search(name) else None
 
 
-def _chained(text: str, said: Sequence[Stated], read: Sequence[Modified], found: Sequence[Named], at: int) -> Named:
-    """Of an amount right after another: the same name, where both are of one kind or the text names no other."""
-    after = _after(text, said[at], read[at], read[at + 1].first if at + 1 < len(read) else len(text))
-    same = said[at].unit.base_unit == said[at - 1].unit.base_unit or read[at].change != ""
-    return Named(after, found[-1].subject) if after is not None and not same else found[-1]
+def _goes_on(text: str, last: Stated, stated: Stated, start: int, modified: Modified) -> bool:
+    """Whether an amount right after another is of the same: an enumeration, a second bound, a later value."""
+    if last.unit.base_unit != stated.unit.base_unit:
+        return False
+    return bool(_CHAIN.fullmatch(text, start, modified.first) or _COME_TO.fullmatch(text, start, modified.first))
 
 
 def _dealt(text: str, said: Sequence[Stated], read: Sequence[Modified], found: list[Named]) -> list[Named]:

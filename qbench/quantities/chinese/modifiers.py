@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import cast
@@ -66,6 +67,9 @@ def _never_after() -> re.Pattern[str]:
     return re.compile("[ ]?" + alternatives(phrases()["never after"]))
 
 
+_THAN = re.compile(r"比[ ]?$")
+_MORE = re.compile(r"[ ]?更?(?:(?P<more>[大高多重长贵快宽深厚远])|[小低少轻短慢窄浅薄近]|便宜)(?![大小多少高低])")
+"""比5公斤重, 比5公斤轻."""
 _LEVEL = re.compile(r"(?:至|到|成|为)(?:了|约|近|超过|约为)?[ ]?$")
 """Words after a movement that say where something has come to."""
 
@@ -77,7 +81,8 @@ def modified(text: str, said: Stated, floor: int) -> Modified:
     before = text[reach:start]
     if amount.number.about:
         found = replace(found, comparator="~", comparator_span=(amount.number.start, amount.number.end), how=("about",))
-    if match := _before().search(before):
+    match = _before().search(before)
+    if match and not (match[0].strip() == "近" and amount.unit.family == "time"):  # 近三年 is the last three years
         words = re.sub(r"(?:了|达|为|是|有|达到)?[ ]?$", "", match[0])
         known = comparators("before")
         comparator = known.get(words) or known.get(match[0].strip()) or known.get(words.replace(" ", ""), "=")
@@ -91,6 +96,10 @@ def modified(text: str, said: Stated, floor: int) -> Modified:
         ):
             bound, span = cast("MentionComparator", comparator), match.span("words")
             found = replace(found, comparator=bound, comparator_span=span, last=match.end(), how=("comparator",))
+    if _THAN.search(before) and (match := _MORE.match(text, said.end)):
+        bound = ">" if match["more"] else "<"
+        found = replace(found, comparator=cast("MentionComparator", bound), comparator_span=match.span(),
+                        first=start - 1, last=match.end(), how=("comparator",))  # fmt: skip
     if match := _moves().search(before):
         change = "up" if match["up"] else "down"
         if not _LEVEL.search(before):  # "增至" is a level
@@ -108,3 +117,17 @@ def modified(text: str, said: Stated, floor: int) -> Modified:
 def _bounded(amount: Amount) -> bool:
     """Whether "内" after an amount is a bound: of times and distances."""
     return amount.unit.family in ("time", "length")
+
+
+def shared(text: str, said: Sequence[Stated], read: Sequence[Modified]) -> list[Modified]:
+    """The same, with a movement that 分别 says of several: "分别增长5%和3%"."""
+    dealt = list(read)
+    for at in range(1, len(dealt)):
+        before, own = dealt[at - 1], dealt[at]
+        joined = _JOINED.fullmatch(text, before.last, own.first) and said[at].unit.name == said[at - 1].unit.name
+        if before.change and not own.change and joined and "分别" in text[max(0, before.first - REACH) : before.last]:
+            dealt[at] = replace(own, change=before.change, how=(*own.how, "shared movement"))
+    return dealt
+
+
+_JOINED = re.compile(r"[、,和与及 ]|以及")

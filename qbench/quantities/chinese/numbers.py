@@ -11,17 +11,19 @@ from dataclasses import dataclass
 
 DIGITS = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 SMALL = {"十": 10, "百": 100, "千": 1000}
+_UNITS = frozenset("百千万亿")
+"""What follows a 两 within a numeral; at the end of one it is a weight: 三十两."""
 BIG = {"万": 10**4, "亿": 10**8, "兆": 10**12}
-_LATIN = {"k": 10**3, "K": 10**3}
+_THOUSANDS = re.compile(r"[kK](?![A-Za-z\d])")
 _GAP = r"[ ]?"
 _ARABIC = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
-_CHINESE = r"[零一二两三四五六七八九]"
+_CHINESE = r"[零一二三四五六七八九]"
 _PIECE = re.compile(
-    rf"{_GAP}(?:(?P<arabic>{_ARABIC})|(?P<decimal>{_CHINESE}*点{_CHINESE}+(?![十百千时分]))|(?P<run>{_CHINESE}+)"
-    rf"|(?P<small>[十百](?!帕)|千(?![克米瓦卡焦赫帕伏]))|(?P<big>[万亿]|兆(?![瓦赫字比帕焦])))"
+    rf"{_GAP}(?:(?P<arabic>{_ARABIC})|(?P<decimal>(?:{_CHINESE}*|两)点{_CHINESE}+(?![十百千时分]))|(?P<run>两?{_CHINESE}+|两)"
+    rf"|(?P<small>十|百(?!帕|分[点之])|千(?![克米瓦卡焦赫帕伏]|分之))|(?P<big>[万亿]|兆(?![瓦赫字比帕焦])))"
 )
 _START = re.compile(
-    r"(?P<sign>负的?{gap}|(?<![\w%)\]])-{gap})?(?=[\d零一二两三四五六七八九十百千])".replace("{gap}", _GAP)
+    r"(?P<sign>负的?{gap}|(?<![\dA-Za-z%)\]])-{gap})?(?=[\d零一二两三四五六七八九十百千])".replace("{gap}", _GAP)
 )
 _ABOUT = re.compile(
     r"[ ]?(?:多(?![数少次方]|元[化的])|余(?![额下])|来(?![自到源])|(?<=[十百千])几)(?=[ ]?[万亿]|[ ]?\D|$)"
@@ -80,7 +82,7 @@ class _Sum:
         if not self.seen:
             base = 0.0
         self.total = [(v, s) for v, s in self.total if s > factor or (s == factor and self.seen)]
-        self.total.append(((sum(smaller) + base) * factor, float(factor)))
+        self.total.append((float(f"{(sum(smaller) + base) * factor:.15g}"), float(factor)))
         self.spread, self.scale = self.spread * factor, self.scale * factor
         self.group, self.pending, self.last, self.zero, self.seen = 0.0, None, factor, False, False
 
@@ -91,7 +93,7 @@ class _Sum:
 def read_number(text: str, start: int) -> Number | None:
     """The number that begins at a place of a text; None where none does.
 
-    >>> read_number("1亿2000万元", 0).value, read_number("两千四百五", 0).value, read_number("４", 0)
+    >>> read_number("1亿2000万元", 0).value, read_number("两千四百五", 0).value, read_number("万一", 0)
     (120000000.0, 2450.0, None)
     """
     begun = _START.match(text, start)
@@ -104,7 +106,8 @@ def read_number(text: str, start: int) -> Number | None:
         if piece.start() != piece.start(piece.lastgroup or 0) and not _continues(piece, shape):
             break
         kind, written = str(piece.lastgroup), piece[piece.lastgroup or 0]
-        if not _fits(kind, written, shape, found):
+        weight = shape and written == "两" and text[piece.end() : piece.end() + 1] not in _UNITS
+        if weight or not _fits(kind, written, shape, found):
             break
         _take(found, kind, written)
         digits, arabic = digits + _digits(kind, written), arabic or kind == "arabic"
@@ -114,7 +117,7 @@ def read_number(text: str, start: int) -> Number | None:
             about, at = True, more.end()
     if not shape or (shape[0] in "sb" and text[begun.end()] != "十"):
         return None  # 千 and 万 alone are words
-    if shape == "a" and text[at : at + 1] in _LATIN and not text[at + 1 : at + 2].isalnum():
+    if shape == "a" and _THOUSANDS.match(text, at):
         found.pending, at, shape = (found.pending or 0.0) * 1000, at + 1, "ab"
     if shape[-1] == "r" and len(shape) > 1 and not found.zero and text[at - 1] in DIGITS and _is_short(found, text, at):
         found.pending = (found.pending or 0.0) * found.last / 10
@@ -135,6 +138,8 @@ def _continues(piece: re.Match[str], shape: str) -> bool:
 def _fits(kind: str, written: str, shape: str, found: _Sum) -> bool:
     if kind in ("arabic", "decimal", "run"):
         return shape[-1:] in ("", "s", "b")
+    if kind == "small" and written == "十" and shape[-1:] == "a":
+        return False  # 2019十大
     if kind == "small":
         return shape[-1:] in ("", "a", "r") or (shape[-1:] == "s" and SMALL[written] < found.last)
     return bool(shape)

@@ -11,7 +11,7 @@ from qbench.quantities.units import Unit
 
 _TO = re.compile(r"[ ]?(?:-{1,2}|~|至|到|—|-|到了)[ ]?(?:约|每股|人民币)?[ ]?")
 _AND = re.compile(r"[ ]?(?:和|与|至|到|-|~|及)[ ]?")
-_WITHIN = re.compile(r"(?:介于|位于|在|处于|从|于)[ ]?$")
+_WITHIN = re.compile(r"(?:介于|介乎|位于|在|处于|从|于)[ ]?$")
 _BETWEEN = re.compile(r"[ ]?(?:之间|间(?!接|隔)|区间|范围)")
 
 
@@ -61,9 +61,14 @@ def stated(text: str, amounts: Sequence[Amount]) -> list[Stated]:
 def _joined(text: str, one: Amount, other: Amount) -> Stated | None:
     gap = text[one.end : other.start]
     to = _TO.fullmatch(gap)
-    between = _AND.fullmatch(gap) and _BETWEEN.match(text, other.end) is not None
-    if not (to or between) or one.unit.name not in ("", other.unit.name, other.unit.name.partition(" per ")[0]):
+    within = _WITHIN.search(text, max(0, one.start - 3), one.start)
+    lies = within is not None and within[0].strip() in ("介于", "介乎")
+    between = _AND.fullmatch(gap) and (lies or _BETWEEN.match(text, other.end) is not None)
+    bare = other.unit.name.partition(" per ")[0]
+    if not (to or between) or one.unit.name.partition(" per ")[0] not in ("", bare):
         return None
+    if "per" in one.how and "per" not in other.how:  # 每股8元至9元
+        other = replace(other, unit=one.unit)
     if one.unit_span is not None and not one.unit.name:
         return None
     first, second = one.value, other.value
@@ -74,7 +79,6 @@ def _joined(text: str, one: Amount, other: Amount) -> Stated | None:
     if first > second:
         return None
     close = _BETWEEN.match(text, other.end)
-    within = _WITHIN.search(text, max(0, one.start - 3), one.start)
-    start = within.start() if within and (close or within[0].strip() in ("介于", "从")) else one.start
+    start = within.start() if within and (close or lies or within[0].strip() == "从") else one.start
     return Stated(replace(other, start=one.start), first, second, start, close.end() if close else other.end,
                   (one.number.start, other.number.end), (*other.how, "range"))  # fmt: skip

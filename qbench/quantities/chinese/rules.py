@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from qbench.quantities.chinese.amounts import AmountFinder, amounts
 from qbench.quantities.chinese.characters import plain
 from qbench.quantities.chinese.concepts import Named, concepts
-from qbench.quantities.chinese.modifiers import Modified, modified
+from qbench.quantities.chinese.modifiers import Modified, modified, shared
 from qbench.quantities.chinese.notquantity import Held, held, years
 from qbench.quantities.chinese.queries import parse_query
 from qbench.quantities.chinese.ranges import Stated, stated
@@ -65,7 +65,8 @@ class ChineseExtractor:
         spans = iter([(stretch.start, stretch.end) for stretch in skipped])
         said = stated(text, amounts(text, self._finder, spans))
         floors = [0, *(one.end for one in said)]
-        return said, [modified(text, one, floor) for one, floor in zip(said, floors, strict=False)], skipped
+        read = [modified(text, one, floor) for one, floor in zip(said, floors, strict=False)]
+        return said, shared(text, said, read), skipped
 
     def _explained(self, original: str) -> list[Explained]:
         text = plain(original)
