@@ -131,8 +131,8 @@ class AmountFinder:
                               how=("fraction",))  # fmt: skip
         if (slash := _SLASH.match(text, number.end)) and 0 < number.value < float(slash["under"]):
             ratio = number.value / float(slash["under"])
-            of = replace(number, value=ratio, high=ratio, end=slash.end())
-            return Amount(of, NO_UNIT, start=start, end=of.end, how=("fraction",))
+            part = replace(number, value=ratio, high=ratio, end=slash.end())
+            return Amount(part, NO_UNIT, start=start, end=part.end, how=("fraction",))
         return self._shares(text, number) or self._measured(text, number)
 
     def _shares(self, text: str, number: Number) -> Amount | None:
