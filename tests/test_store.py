@@ -148,3 +148,10 @@ def test_a_mistyped_folder_suggests_another(tmp_path):
         read_manifest(tmp_path / "new-index")
     with pytest.raises(InputError, match=r"no such folder$"):
         read_manifest(tmp_path / "nowhere" / "index")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 5_000, "9" * 5_000, '{"n": -' + "9" * 5_000 + "}"])
+def test_json_that_is_too_deep_or_has_a_number_of_too_many_digits_is_one_line(tmp_path, text):
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(InputError, match=r"x\.json: not valid JSON: (too many brackets|a number of too many digits)"):
+        read_json(tmp_path / "x.json")

@@ -110,3 +110,10 @@ def test_lines_of_entries(tmp_path):
 def test_a_missing_file(tmp_path):
     with pytest.raises(InputError, match="no such rows file"):
         read_toml(tmp_path / "none.toml", "rows", File)
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 20_000 + "]" * 20_000, "a = " + "{b = " * 3_000, "a = " + "9" * 5_000])
+def test_toml_that_is_too_deep_or_has_a_number_of_too_many_digits_is_one_line(tmp_path, text):
+    (tmp_path / "x.toml").write_text(text)
+    with pytest.raises(InputError, match=r"x\.toml: not valid TOML: (too many brackets|a number of too many digits)"):
+        read_toml(tmp_path / "x.toml", "x", Mapping[str, str])

@@ -184,6 +184,14 @@ def spoil(sheet, path, change):
             r"a\.csv:4: not a grade of this sheet \(found '7'\)\. Write 0, 1, 2, \? for cannot tell, or nothing",
             "not a grade",
         ),
+        *(
+            (
+                lambda lines, odd=odd: [*lines[:3], f"{lines[3].rpartition(',')[0][:-1]}{odd},", *lines[4:]],
+                r"a\.csv:4: not a grade of this sheet",
+                "not a grade",
+            )
+            for odd in ("\u0662", "\u00b2", "-1", "9" * 5_000)
+        ),
         (
             lambda lines: [*lines, lines[1].rpartition(",")[0][:-1] + "?,"],
             r"a\.csv:11: two answers for one item, \d and \? \(found .*\)\. Keep one of them",
