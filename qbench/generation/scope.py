@@ -72,7 +72,13 @@ _ARM_AFTER = re.compile(rf"[^.;]*?\b{_ARM}\b(?!\s*(?:stud(?:y|ies)|trials?|desig
 _EITHER = re.compile(r"\b(?:or|either|versus|vs)\b", re.IGNORECASE)
 _OUT_OF = re.compile(r"\s*(?:of|out\s+of|/)\s*(?:the\s+)?(?:total\s+)?\d", re.IGNORECASE)
 _SHARED = re.compile(r"\s*[(\[]\s*\d[\d.,·]*\s*(?:%|per\s?cent)", re.IGNORECASE)
-_POINTING = re.compile(r"\b(?:all|both|these|those|the|its|their|our|other|same|remaining|each)\s+$", re.IGNORECASE)
+_POINTING = re.compile(
+    r"\b(?:all|both|these|those|the|its|their|our|other|same|remaining|each|only|just)\s+$", re.IGNORECASE
+)
+_AGED_UNDER = re.compile(r"\w[-‑]$")
+"""Before a number that is no count: "under-five children"."""
+_OF_SAMPLE = re.compile(r"\bn\s*=\s*$", re.IGNORECASE)
+"""Before the number of a part that stands before it: "the few who fell ill (n = 9)"."""
 _FEW = 10.0
 """Smaller counts behind "all" or "the" point to things named before: "all three practices"."""
 _ALL_BEFORE = re.compile(r"\b(?:total(?:\s+of)?|all|overall|altogether|in\s+all)\W+(?:the\s+)?$", re.IGNORECASE)
@@ -217,6 +223,8 @@ def _is_part(row: Row, text: str, spans: Sequence[Span], mates: Sequence[Row]) -
         return True
     after = _ARM_AFTER.match(text, noun, clause)
     if after is not None and not _EITHER.search(text, noun, after.end() + 4):
+        return True
+    if _AGED_UNDER.search(before) or (row["unit_end"] <= start and _OF_SAMPLE.search(before)):
         return True
     if row["value"] % 1 or (_ONE_OF.search(before) and _WITH.match(text, noun)):
         return True

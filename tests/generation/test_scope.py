@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 from qbench.generation.evidence import doubts
@@ -75,7 +76,17 @@ def test_a_group_is_no_whole_but_a_study_of_groups_is():
     assert doubt("There <50> {sailors} were drawn for a deck group or a hold group.", COUNT) == ""
     assert doubt("All <3> {sailors} slept.", COUNT, value=3.0) == PART
     assert doubt("All <50> {sailors} slept.", COUNT) == ""
+    assert doubt("All under-<5> {sailors} slept.", COUNT, value=5.0) == PART
+    table, plain = table_of("The few ill sailors (n = <50>) slept.", unit=COUNT, value=50.0)
+    at = pl.lit(plain.index("sailors"))
+    assert doubts(table.with_columns(unit_start=at, unit_end=at + len("sailors")), [plain]) == [PART]
+    assert doubt("Only <3> {sailors} wept.", COUNT, value=3.0) == PART
     assert doubt("One of <50> {sailors} with scurvy sang.", COUNT) == PART
+    assert doubt("All under-<5> {sailors} slept.", COUNT, value=5.0) == PART
+    table, plain = table_of("The few ill sailors (n = <50>) slept.", unit=COUNT, value=50.0)
+    at = pl.lit(plain.index("sailors"))
+    assert doubts(table.with_columns(unit_start=at, unit_end=at + len("sailors")), [plain]) == [PART]
+    assert doubt("Only <3> {sailors} wept.", COUNT, value=3.0) == PART
     assert doubt("One of <50> {sailors} sang.", COUNT) == ""
     assert doubt("A third more, <0.3> {sailors}, sang.", COUNT, value=0.3) == PART
 
