@@ -37,16 +37,15 @@ def systems(
 
     Example: qbench systems "QBM25(alpha=0.5) + BM25(k=100)-RRF"
     """
-    from qbench.retrieval.grammar import parse_system
-    from qbench.retrieval.reference import components, rows
     from qbench.retrieval.reference import markdown as page
+    from qbench.retrieval.reference import rows
 
     if markdown:
         typer.echo(page(), nl=False)
     elif output_format == "text" and name is not None:
         _explain(name)
     else:
-        listed = [(row, {}) for row in rows()] if name is None else components(parse_system(name))
+        listed = [(row, {}) for row in rows()] if name is None else _described(name)
         print_table(_list(), (_record(row, given) for row, given in listed), output_format)
 
 
@@ -111,16 +110,43 @@ def _and(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
+def _written(name: str) -> str:
+    """A system's name as it is stored; a part's as it is in the list."""
+    from qbench.retrieval.grammar import parse_system
+
+    return name if _parts(name) else str(parse_system(name))
+
+
+def _described(name: str) -> Sequence[tuple[Row, Mapping[str, Value]]]:
+    """The parts of a system, with what they were given; or the part of this name."""
+    from qbench.retrieval.grammar import parse_system
+    from qbench.retrieval.reference import components
+
+    return [(row, {}) for row in _parts(name)] or components(parse_system(name))
+
+
+def _parts(name: str) -> list[Row]:
+    """What is no system, but in the list: a score by its name ("Q", here with the first model), a fusion, a codec."""
+    from qbench.retrieval.entries import REGISTRY
+    from qbench.retrieval.reference import rows
+
+    model = REGISTRY.of("first stage")[0]
+    forms = {score.name.strip("_"): _form(score, model) for score in REGISTRY.of("quantity score")}
+    wanted = forms.get(name.strip("_"), name)
+    listed = rows()
+    if any(row.name == name and row.role == "first stage" for row in listed):
+        return []
+    return [row for row in listed if row.name == wanted and row.role != "reranker"]
+
+
 def _explain(name: str) -> None:
     from rich.text import Text
 
     from qbench.cli.console import out
-    from qbench.retrieval.grammar import parse_system
-    from qbench.retrieval.reference import components, default
+    from qbench.retrieval.reference import default
 
-    system = parse_system(name)
-    console, listed = out(), components(system)
-    console.print(Text(str(system)), style="bold")
+    console, listed = out(), _described(name)
+    console.print(Text(_written(name)), style="bold")
     for row, given in listed:
         if len(listed) > 1:
             console.print()

@@ -47,6 +47,23 @@ def test_explains_one_system():
     assert ["alpha", "0.25", "1"] in [line.split()[:3] for line in result.stdout.splitlines()]
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Q", "BM25 plus a score for how near"),
+        ("filter", "BM25 without the documents"),
+        ("PQ", "cuts vectors into M parts"),
+        ("RRF", "reciprocal rank fusion"),
+    ],
+)
+def test_explains_what_the_list_names_besides_models(name, said):
+    result = run(name)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[0] == name
+    assert result.stdout.splitlines()[1].startswith(said)
+    assert "parameter" in result.stdout or name == "filter"
+
+
 def test_explains_every_part_of_a_composed_system():
     result = run("QBM25(alpha=0.25) + TCT-ColBERT(model=m, k=100)-I(alpha=0.1, norm=none)")
     assert result.exit_code == 0, result.output
