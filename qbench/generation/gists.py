@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 _CLASSES = (
-    "price quotation",
+    "price cost quotation expense expenditure spending outlay",
     "fee commission concession",
     "charge writedown writeoff write-down write-off impairment",
     "dividend div payout distribution distributed payment paid pay",
@@ -23,7 +23,6 @@ _CLASSES = (
     "purchase acquisition takeover",
     "unemployment jobless jobles",
     "maturity term tenor life",
-    "expense cost expenditure spending outlay",
     "reserve provision allowance",
     "participant subject patient volunteer individual people person",
     "woman female",

@@ -10,6 +10,7 @@ from qbench.generation.gists import alike, gists
     [
         ("mean age", "average age"),
         ("average price", "cost"),
+        ("unrecognized stock based compensation expense", "total unrecognized compensation cost"),
         ("final div", "final dividend"),
         ("gross fee", "total fee"),
         ("brazilian loan", "outstanding brazil loan"),
