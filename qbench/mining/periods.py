@@ -33,10 +33,10 @@ def years(texts: pl.Series, pattern: str) -> NDArray[np.uint64]:
 
     Args:
         texts: n texts.
-        pattern: finds the digits of a year.
+        pattern: finds what begins with the digits of a year.
     """
     matches = texts.str.extract_all(pattern).to_frame("year").with_row_index("row").explode("year")
-    rows = matches.drop_nulls().with_columns(pl.col("year").cast(pl.UInt64) % 64)
+    rows = matches.drop_nulls().with_columns(pl.col("year").str.head(4).cast(pl.UInt64) % 64)
     years = np.zeros(len(texts), dtype=np.uint64)
     np.bitwise_or.at(years, rows["row"].to_numpy(), np.uint64(1) << rows["year"].to_numpy())
     return years
