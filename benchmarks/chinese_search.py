@@ -154,7 +154,7 @@ def differences(scores: dict[tuple[str, str], NDArray[np.float64]]) -> Iterator[
     for (name, query_set), values in scores.items():
         if name != OWN:
             apart = values - scores[OWN, query_set]
-            rng = generator(0, "cut", name, query_set)
+            rng = generator(0, "cut", f"{name}\n{query_set}")
             p = sign_flip_test(apart[None, :], RESAMPLES, rng)
             yield {"terms": name, "queries": query_set, "difference": float(apart.mean()), "p": float(p[0])}
 
