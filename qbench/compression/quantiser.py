@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
@@ -147,7 +146,7 @@ def _refuse_unfit(layers: Network, codebook: NDArray[np.float32], folder: Path) 
 
 def _number(about: dict[str, Any], name: str, folder: Path) -> float:
     value = about.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -1e30 < value < 1e30:
         raise InputError(f"{name} is not a number", file=folder / ABOUT, value=value, remedy=_REMEDY)
     return float(value)
 

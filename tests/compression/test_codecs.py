@@ -135,6 +135,7 @@ def test_what_float16_cannot_hold_is_an_error():
         ("w2.npy", lambda data: data.replace(b"(32, 16)", b"(16, 32)"), "layer w2 does not belong to the codewords"),
         ("codebook.json", lambda data: b"[]", "not what describes a codebook"),
         ("codebook.json", lambda data: data.replace(b'"gamma": 0.5', b'"gamma": "x"'), "gamma is not a number"),
+        ("codebook.json", lambda data: data.replace(b'"gamma": 0.5', b'"gamma": 1' + b"0" * 400), "gamma is not a n"),
     ],
 )
 def test_a_damaged_codebook_of_a_stranger_is_one_line(tmp_path, name, change, message):
