@@ -14,7 +14,7 @@ from qbench.errors import InputError, OptionError, UnknownNameError
 from qbench.leaderboard.documents import clipped
 from qbench.leaderboard.page import FILES, LABEL, check_page
 from qbench.pages import static_page
-from qbench.store import parse_json, write_text
+from qbench.store import parse_json, read_text, write_text
 
 BOARD = "leaderboard.json"
 
@@ -139,7 +139,7 @@ def _read(file: Path) -> dict[str, Any]:
         raise InputError(
             "no leaderboard here", file=file.parent, remedy="Name a folder that `qbench leaderboard` wrote"
         )
-    board = parse_json(file.read_text(encoding="utf-8"), file, what="leaderboard")
+    board = parse_json(read_text(file, "leaderboard"), file, what="leaderboard")
     wanted = {"name": str, "primary": str, "measures": list, "rows": list}
     if not isinstance(board, dict) or not all(isinstance(board.get(name), kind) for name, kind in wanted.items()):
         raise InputError("not a leaderboard that qbench wrote", file=file)

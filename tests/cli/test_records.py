@@ -55,6 +55,7 @@ def test_every_table_is_also_one_for_programs(how, tmp_path, monkeypatch):
 
 SILENT = {
     "ground", "expand-concepts", "pull", "export", "benchmark export", "extract",  # its own: also a drawn table
+    "serve-index",  # a statement
 }  # fmt: skip
 """Commands that print a line or paths, and no table of their own choice."""
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from qbench.cli.main import app
+from qbench.cli.serve_index import app
 from qbench.index.build import build_index
 
 
@@ -19,7 +19,7 @@ def index(tmp_path_factory):
 
 
 def run(*words):
-    result = CliRunner().invoke(app, ["serve-index", *map(str, words)])
+    result = CliRunner().invoke(app, [*map(str, words)])
     return result
 
 

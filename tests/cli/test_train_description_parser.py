@@ -52,7 +52,7 @@ def test_a_tagger_that_learnt_nothing_says_so(capsys, right):
     scores = {"f1": right, "precision": right, "recall": right, "accuracy": right}
     parts = {part: dict.fromkeys(("strict", "partial"), scores) for part in ("dev", "test")}
     counts = {"gold": {}, "splits": {}, "cut_to_a_window": 0, "best_epoch": 1, "epochs": 1, **parts}
-    module._report(Path("parser"), counts)
+    module._report(Path("parser"), counts, "text")
     assert ("more gold" in capsys.readouterr().err) == (not right)
 
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -117,8 +118,8 @@ def test_an_index_knows_what_parsed_its_sentences(tmp_path):
     plain = build_index(source, tmp_path / "plain", extractor=words, workers=1)
     parsed = build_index(source, tmp_path / "parsed", workers=1)
     assert plain.manifest.params["extractor"]["spacy_model"] == plain.manifest.params["extractor"]["parser"] == "none"
-    assert plain.extractor_options() == words
-    assert parsed.extractor_options() == ExtractorOptions()
+    assert plain.extractor_options() == replace(words, language="en")
+    assert parsed.extractor_options() == ExtractorOptions(language="en")
     assert plain.quantities().collect()["unit"].to_list() == ["employee"]
     assert parsed.quantities().collect()["unit"].to_list() == ["full-time employee"]
     # the same folder is not taken for one with the other parser

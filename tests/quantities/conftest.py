@@ -18,7 +18,7 @@ from tests.extractor_factories import WORDS, write_annotations
 @pytest.fixture(scope="session")
 def rules():
     """The default: rules, and the embedded parser."""
-    return get_extractor(ExtractorOptions())
+    return get_extractor(ExtractorOptions(language="en"))
 
 
 @pytest.fixture

@@ -154,7 +154,7 @@ def tmp(encoder):
 
 def test_targets_are_words_changes_and_what_is_no_quantity():
     text = "Sales of boats rose 5 % to 30 from 20 tonnes, see page 7."
-    extractor = get_extractor(ExtractorOptions())
+    extractor = get_extractor(ExtractorOptions(language="en"))
     row = annotated(text, ("5 %", ["Sales", "boats"], "up", "percentage"), ("30", ["Sales", "boats"], None, "tonne"),
                     ("20 tonnes", ["Sales", "boats"], None, "tonne"))  # fmt: skip
     read = extractor.read_many([text])

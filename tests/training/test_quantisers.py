@@ -54,7 +54,7 @@ def test_what_dpq_leaves_selects_as_it_did_in_training(tmp_path):
     with torch.no_grad():
         network.selecting += torch.from_numpy(drawn((3, 8, 4), 1))
     vectors = drawn((50, 12), 2)
-    quantiser_of(network).save(tmp_path, variant="DPQ")
+    quantiser_of(network).save(tmp_path, variant="DPQ", vectors={})
     opened = Quantiser.open(tmp_path)
     np.testing.assert_allclose(opened.quantised(vectors), network(torch.from_numpy(vectors)).detach(), atol=1e-5)
     assert (opened.codes(vectors) != Quantiser(opened.codebook).codes(vectors)).any()

@@ -10,8 +10,8 @@ from qbench.quantities.english.queries import parse_query
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
 from qbench.quantities.types import COMPARATORS
 
-EXTRACTOR = get_extractor(ExtractorOptions(years=True))
-PLAIN = get_extractor(ExtractorOptions())
+EXTRACTOR = get_extractor(ExtractorOptions(years=True, language="en"))
+PLAIN = get_extractor(ExtractorOptions(language="en"))
 
 
 @pytest.mark.parametrize(
