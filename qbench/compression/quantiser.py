@@ -163,7 +163,17 @@ def read_array(folder: Path, name: str) -> NDArray[np.float32]:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # a header that only an old numpy would have written is damaged
             array: NDArray[np.float32] = np.load(file, allow_pickle=False)
-    except (ValueError, TypeError, SyntaxError, TokenError, EOFError, MemoryError, OSError, UserWarning) as fault:
+    except (
+        ValueError,
+        TypeError,
+        SyntaxError,
+        TokenError,
+        EOFError,
+        MemoryError,
+        OverflowError,
+        OSError,
+        UserWarning,
+    ) as fault:
         raise InputError(f"not a readable array: {shorten(fault)}", file=file, remedy=_REMEDY) from None
     if not isinstance(array, np.ndarray) or array.dtype != np.float32 or not np.isfinite(array).all():
         raise InputError("not an array of finite numbers of 32 bits", file=file, remedy=_REMEDY)

@@ -132,6 +132,7 @@ def test_what_float16_cannot_hold_is_an_error():
         ("codebook.npy", lambda data: data.replace(b"<f4", b"<i4"), "not an array of finite numbers"),
         ("codebook.npy", lambda data: data[:-4] + b"\x00\x00\xc0\x7f", "not an array of finite numbers"),
         ("codebook.npy", lambda data: data.replace(b"(4, 8, 3)", b"(96,)    "), "not codewords: another shape"),
+        ("codebook.npy", lambda data: data.replace(b"(4, 8, 3)", b"(4, " + b"9" * 30 + b")"), "not a readable array"),
         ("w2.npy", lambda data: data.replace(b"(32, 16)", b"(16, 32)"), "layer w2 does not belong to the codewords"),
         ("codebook.json", lambda data: b"[]", "not what describes a codebook"),
         ("codebook.json", lambda data: data.replace(b'"gamma": 0.5', b'"gamma": "x"'), "gamma is not a number"),
