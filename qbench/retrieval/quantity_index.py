@@ -96,13 +96,13 @@ class QuantityIndex:
         name: str,
         units: Sequence[float] | None,
         norm: Norm,
-        among: NDArray[np.float64] | None = None,
+        among: NDArray[np.float64] | NDArray[np.bool_] | None = None,
     ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
         """What `scores` adds up: documents of mentions, and the score of each, divided as `norm` says; shape (n,) each.
 
         Args:
             conditions, name, units, norm: as for `scores`.
-            among: shape (size,), above zero for the documents that are wanted; None for all.
+            among: shape (size,), above zero, or true, for the documents that are wanted; None for all.
         """
         family(name)
         shares = {"all": self.shares, "unit": self.unit_shares, "none": None}[norm]
@@ -257,7 +257,7 @@ def open_quantity_index(folder: Path) -> QuantityIndex:
     )
 
 
-def _held(part: slice, docs: NDArray[np.int32], among: NDArray[np.float64]) -> NDArray[np.int32]:
+def _held(part: slice, docs: NDArray[np.int32], among: NDArray[np.float64] | NDArray[np.bool_]) -> NDArray[np.int32]:
     """The positions in a part whose document is above zero in `among`."""
     from qbench.scoring.posting_kernel import held
 

@@ -63,13 +63,14 @@ def best_with_quantities(
         sums[sums > 0] = high = 1.0
         low = 0.0
     if wanted.conditions:
-        held = np.empty(0, np.bool_)
+        # Only the quantities of documents whose score is raised are looked at.
+        among: NDArray[np.float64] | NDArray[np.bool_] = sums
         if isinstance(options, LexicalScoreOptions) and options.terms == "all":
-            held = np.zeros(sums.size, np.bool_)
-            held[cast("LexicalRanker", ranker).holding(search, "all")] = True
+            among = np.zeros(sums.size, np.bool_)
+            among[cast("LexicalRanker", ranker).holding(search, "all")] = True
         factor = options.alpha * (high - low) / len(wanted.conditions)
-        for docs, weights in index.weighted(wanted.conditions, options.phi, wanted.units, options.norm, sums):
-            raise_held(docs, weights, factor, held, sums)
+        for docs, weights in index.weighted(wanted.conditions, options.phi, wanted.units, options.norm, among):
+            raise_held(docs, weights, factor, sums)
     return _divided(best_above(sums, depth), sums, low, high - low)
 
 
@@ -87,7 +88,7 @@ def best_with_binding(
     """
     high = sums.max(initial=0.0)
     weight = options.satisfied * (high or 1.0) / options.own
-    kept = best_satisfying(sums, high, index.entries, asked, weight, max(options.pool, depth))
+    kept = best_satisfying(sums, index.entries, asked, weight, max(options.pool, depth))
     # Where no document holds a word, those with a value are left, and their equal scores become 1.
     own = sums[kept] / high if high else np.ones(kept.size)
     scored = with_parts(Candidates(kept.astype(np.intp), own), index, asked, options)

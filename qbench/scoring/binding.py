@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from qbench.quantities.conditions import RELATIVE_TOLERANCE
 from qbench.quantities.types import COMPARATORS, Comparator
-from qbench.scoring.ranking import best_above, top_k
-from qbench.scoring.scratch import scratch
+from qbench.scoring.ranking import LARGE, best_above, top_k
+from qbench.scoring.scratch import scratch, zeros
 
 if TYPE_CHECKING:
     from qbench.scoring.binding_kernel import Reached
@@ -277,8 +277,8 @@ def load_loops(mentions: Mentions, texts: Texts, entries: Entries) -> None:
         np.array([0, 1]), np.array([[0, BARE, 0, 0, -1]], np.int32), np.ones((1, 5)), np.zeros(2, np.int64),
         np.empty(0, np.int32),
     )  # fmt: skip
-    for targets in ((target,), (target, target)):
-        best_satisfying(np.zeros(1), 0.0, entries_of(one, 1), replace(asked, targets=targets), 1.0, 1)
+    for size, targets in ((1, (target,)), (1, (target, target)), (LARGE, (target,))):
+        best_satisfying(np.zeros(size), entries_of(one, 1), replace(asked, targets=targets), 1.0, 1)
     satisfied(entries, asked)
     parts(mentions, texts, asked, np.empty(0, np.int64))
 
@@ -315,103 +315,93 @@ def satisfied(entries: Entries, asked: Asked) -> NDArray[np.float32]:
     total = np.zeros(entries.size, np.float32)
     for number, target in enumerate(asked.targets):
         out = np.zeros(entries.size, np.float32) if number else total
-        for some in _reached(entries, target):
-            mark(some, out)
+        mark(_reached(entries, target), out)
         if number:
             total += out
     return total if len(asked.targets) < 2 else total / np.float32(len(asked.targets))
 
 
 def best_satisfying(
-    sums: NDArray[np.float64], high: float, entries: Entries, asked: Asked, weight: float, k: int
+    sums: NDArray[np.float64], entries: Entries, asked: Asked, weight: float, k: int
 ) -> NDArray[np.integer[Any]]:
     """The k best documents by their sum plus the weighted mean of sat(c), ascending.
 
-    Where enough documents hold a value that satisfies a condition, the others are not looked at.
-
     Args:
-        sums: shape (documents,); a document with 0 counts where it holds a value that satisfies.
-        high: the highest.
+        sums: shape (documents,), none below zero; a document with 0 counts where it holds a value that satisfies.
         entries, asked: as for `satisfied`.
         weight: of the mean; above zero.
         k: how many; fewer come back where fewer count.
     """
-    if len(asked.targets) == 1 and (found := _foremost(sums, high, entries, asked.targets[0], weight, k)) is not None:
+    if len(asked.targets) == 1 and (found := _foremost(sums, entries, asked.targets[0], weight, k)) is not None:
         return found
-    marked, sat = _satisfying(entries, asked)
-    rough = sums[marked] + weight * (sat[marked] / np.float32(max(len(asked.targets), 1)))
     # The others come in by their sum alone, so that only the best of them can.
     others = best_above(sums, k)
-    others = others[sat[others] == 0]
-    docs, scores = np.append(marked, others), np.append(rough, sums[others])
+    with zeros("satisfying", entries.size, np.float32) as sat:
+        marked = _satisfying(entries, asked, sat)
+        theirs = sat[marked] / np.float32(max(len(asked.targets), 1))
+        others = others[sat[others] == 0]
+        sat[marked] = 0
+    docs = np.append(marked, others)
+    scores = np.append(sums[marked] + weight * theirs, sums[others])
     order = np.argsort(docs)
     return np.sort(docs[order[top_k(scores[order], k)]])
 
 
 def _foremost(
-    sums: NDArray[np.float64], high: float, entries: Entries, target: Target, weight: float, k: int
-) -> NDArray[np.integer[Any]] | None:
-    """`best_satisfying` for one condition from the entries that satisfy it; None where others may be among the best."""
-    from qbench.scoring.binding_kernel import foremost, weighed
+    sums: NDArray[np.float64], entries: Entries, target: Target, weight: float, k: int
+) -> NDArray[np.int64] | None:
+    """`best_satisfying` for one condition by one compiled pass; None where it cannot say."""
+    from qbench.scoring.binding_kernel import coded, foremost
     from qbench.scoring.selection_kernel import PLACES, SAMPLE
 
-    reached = list(_reached(entries, target))
-    size = sum(some.last - some.first for some in reached)
-    if size < k:
+    room = _ROOM * (SAMPLE + PLACES * k)
+    if room > sums.size:
         return None
-    rough, docs_of, at = scratch("rough", size, np.float64), scratch("docs of entries", size, np.int32), 0
-    for some in reached:
-        weighed(some, sums, weight, rough, at)
-        following = at + some.last - some.first
-        docs_of[at:following] = entries.docs[some.first : some.last]
-        at = following
-    room = SAMPLE + PLACES * k
-    table = scratch("table", 1 << (2 * room).bit_length(), np.int32)
-    table[:] = 0
-    docs, scores, spare = scratch("docs", room, np.int64), scratch("scores", room, np.float64), np.empty(room)
-    found = foremost(rough, docs_of, k, table, docs, scores, spare)
-    if found < k or spare[0] <= high:
-        return None
-    docs, scores, least = docs[:found], scores[:found], spare[0]
-    above, level = docs[scores > least], docs[scores == least]
-    return np.sort(np.append(above, np.sort(level)[: k - above.size]))
+    codes = scratch("codes", sums.size, np.uint8)
+    codes[:] = 0
+    scores, spare = scratch("scores", room, np.float64), scratch("spare", room, np.float64)
+    docs = np.empty(room, np.int64)
+    few = coded(_reached(entries, target), _LEVELS, codes) < k
+    size = foremost(_LEVELS, codes, few, sums, weight, k, docs, scores, spare)
+    return docs[:size] if size >= 0 else None
 
 
-def _satisfying(entries: Entries, asked: Asked) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+def _satisfying(entries: Entries, asked: Asked, total: NDArray[np.float32]) -> NDArray[np.int32]:
     """The documents that hold a value that satisfies a condition, in no order.
 
-    And the sum of sat(c) over the conditions for every document; 0 for those that are not among them.
+    Args:
+        entries, asked: as for `satisfied`.
+        total: shape (documents,), zeros; gets the sum of sat(c) over the conditions.
     """
     from qbench.scoring.binding_kernel import gathered, listed
 
-    found, total = np.empty(0, np.int32), np.zeros(entries.size, np.float32)
+    found = np.empty(0, np.int32)
     for target in asked.targets:
-        reached, count = list(_reached(entries, target)), 0
-        marked = np.empty(sum(some.last - some.first for some in reached) + 1, np.int32)
-        sat = np.zeros(entries.size, np.float32) if len(asked.targets) > 1 else total
-        for some in reached:
-            count = listed(some, sat, marked, count)
-        if sat is total:
-            return marked[:count], total
-        before = found.size
-        found = np.append(found, marked[:count])
-        found = found[: gathered(marked[:count], sat, total, found, before)]
-    return found, total
+        some = _reached(entries, target)
+        marked = np.empty(int((some.whole[:, 1] - some.whole[:, 0]).sum()) + 1, np.int32)
+        if len(asked.targets) == 1:
+            return marked[: listed(some, total, marked)]
+        with zeros("satisfying one", entries.size, np.float32) as sat:
+            marked = marked[: listed(some, sat, marked)]
+            before = found.size
+            found = np.append(found, marked)
+            found = found[: gathered(marked, sat, total, found, before)]
+    return found
 
 
-def _reached(entries: Entries, target: Target) -> Iterator[Reached]:
-    """The ranges of entries that may satisfy a condition, with that condition, as the loops take them."""
-    from qbench.scoring import binding_kernel
+def _reached(entries: Entries, target: Target) -> Reached:
+    """The ranges of entries that may satisfy a condition, with it."""
+    from qbench.scoring.binding_kernel import Reached
 
-    e = entries
-    columns = (e.docs, e.simple, e.low, e.high, e.comparator, e.change, e.worth)
-    code = COMPARATORS.index(target.comparator)
+    code, whole, real = COMPARATORS.index(target.comparator), [], []
     for group, tier, low, high in _groups(entries, target):
         for first, last, plain in entries.reach(group, target.comparator, low, high):
             if last > first:
-                simple = (CHANGED if target.change else 1.0) * tier if plain else 0.0
-                real = np.array([low, high, tier, CHANGED, simple])
-                yield binding_kernel.Reached(first, last, *columns, np.array([code, target.change, plain]), real)
+                whole.append((first, last, code, target.change, plain))
+                real.append((low, high, tier, CHANGED, (CHANGED if target.change else 1.0) * tier if plain else 0.0))
+    numbers = np.array(whole, np.int64).reshape(-1, 5), np.array(real, np.float64).reshape(-1, 5)
+    e = entries
+    return Reached(*numbers, e.docs, e.simple, e.low, e.high, e.comparator, e.change, e.worth)
 
 
 def _groups(entries: Entries, target: Target) -> Iterator[tuple[int, float, float, float]]:
@@ -428,7 +418,24 @@ def _groups(entries: Entries, target: Target) -> Iterator[tuple[int, float, floa
         yield (years if target.kind == AGE else ages), TIERS["age"], *stated
 
 
+_ROOM = 4
+"""Times the room that a selection has: many documents have the very sum of the least that is taken."""
 _PLACES = np.array([WEIGHTS[place] for place in PLACES])
+_LEVELS = np.array(
+    sorted(
+        {
+            0.0,
+            *(
+                tier * change * rate
+                for tier in TIERS.values()
+                for change in (1, CHANGED)
+                for rate in (1, TIERS["rate"])
+            ),
+        }
+    ),
+    np.float32,
+)
+"""All that an entry can be worth."""
 _SETTING = np.array([*(TIERS[tier] for tier in ("same", "rate", "count", "age", "bare")), CHANGED, FLOOR])
 
 

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from qbench.compiling import compiled, inlined, lean, merged
 from qbench.quantities.conditions import RELATIVE_TOLERANCE
-from qbench.scoring.selection_kernel import kth, likely
+from qbench.scoring.selection_kernel import kth, shrink
 
 _COUNTED, _BARE, _AGE, _YEAR = 1, 2, 3, 4
 _AHEAD, _LINE = 32, 16
 """Documents whose memory is read ahead, and numbers of four bytes in a line of it."""
+_FEW = 2048
+"""Documents of a sample."""
 _SAME, _RATE, _COUNT, _AGES, _ANY, _CHANGED, _FLOOR = range(7)
 
 
@@ -101,18 +103,18 @@ def comparison(
 
 
 class Reached(NamedTuple):
-    """A range of entries, their columns, and a condition.
+    """Ranges of entries that may satisfy a condition, and the condition.
 
     Attributes:
-        first, last: range of the entries.
+        whole: shape (ranges, 5): first and last entry, the condition's comparator and change, and whether plain numbers
+            in the range satisfy it.
+        real: shape (ranges, 5): the condition's values, what entries of its own unit are worth, what a change is worth
+            for a level, and what simple entries are worth in this range.
         docs, simple, ..., worth: columns of `qbench.scoring.binding.Entries`.
-        asked: shape (3,), the condition's comparator and change, and whether plain numbers in the range satisfy it.
-        real: shape (5,), its values, what entries of its own unit are worth, what a change is worth for a level, and
-            what simple entries are worth in this range.
     """
 
-    first: int
-    last: int
+    whole: NDArray[np.int64]
+    real: NDArray[np.float64]
     docs: NDArray[np.int32]
     simple: NDArray[np.bool_]
     low: NDArray[np.float64]
@@ -120,20 +122,41 @@ class Reached(NamedTuple):
     comparator: NDArray[np.uint8]
     change: NDArray[np.int8]
     worth: NDArray[np.float32]
-    asked: NDArray[np.int64]
-    real: NDArray[np.float64]
 
 
 @inlined
-def worth_of(entry: int, some: Reached) -> np.float32:
-    """What one of the entries is worth for the condition; 0 where it does not satisfy it."""
-    asked, real = some.asked, some.real
+def worth_of(entry: int, at: int, some: Reached) -> np.float32:
+    """What one of the entries is worth for the condition; 0 where it does not satisfy it.
+
+    Args:
+        entry: its number.
+        at: the number of its range.
+        some: the ranges.
+    """
+    whole, real = some.whole, some.real
     if some.simple[entry]:
-        return np.float32(real[4])
+        return np.float32(real[at, 4])
     low, high, comparator = some.low[entry], some.high[entry], some.comparator[entry]
-    meets = asked[2] != 0 if comparator < 2 and low == high else met(low, high, comparator, asked[0], real[0], real[1])
-    scale = real[2] if some.change[entry] == asked[1] else real[2] * real[3]
+    if comparator < 2 and low == high:
+        meets = whole[at, 4] != 0
+    else:
+        meets = met(low, high, comparator, whole[at, 2], real[at, 0], real[at, 1])
+    scale = real[at, 2] if some.change[entry] == whole[at, 3] else real[at, 2] * real[at, 3]
     return np.float32(scale * some.worth[entry] if meets else 0.0)
+
+
+@inlined
+def level_of(score: np.float32, levels: NDArray[np.float32]) -> int:
+    """The position of what an entry is worth among all that it can be; 0 for nothing.
+
+    Args:
+        score: one of the next, to rounding.
+        levels: ascending, 0 first.
+    """
+    at = 0
+    while at + 1 < levels.size and levels[at + 1] <= score + np.float32(1e-6):
+        at += 1
+    return at
 
 
 @compiled
@@ -141,86 +164,92 @@ def mark(
     some: Reached,
     out: NDArray[np.float32],
 ) -> None:
-    """Raise the score of every document that holds one of some entries that satisfies a condition.
+    """Raise the score of every document that holds an entry that satisfies a condition.
 
     Args:
         some: the entries, and the condition.
         out: shape (documents,); changed in place.
     """
-    for entry in range(some.first, some.last):
-        score = worth_of(entry, some)
-        if score > out[some.docs[entry]]:
-            out[some.docs[entry]] = score
+    for at in range(some.whole.shape[0]):
+        for entry in range(some.whole[at, 0], some.whole[at, 1]):
+            score = worth_of(entry, at, some)
+            if score > out[some.docs[entry]]:
+                out[some.docs[entry]] = score
 
 
 @lean
-def weighed(
-    some: Reached,
-    sums: NDArray[np.float64],
-    weight: float,
-    out: NDArray[np.float64],
-    at: int,
-) -> None:
-    """The sum of the document of each of some entries, plus weight * worth; 0 where the entry does not satisfy.
+def coded(some: Reached, levels: NDArray[np.float32], codes: NDArray[np.uint8]) -> int:
+    """`mark` with a byte for each document, its position among all that an entry can be worth.
 
     Args:
         some: as in `mark`.
-        sums: shape (documents,).
-        weight: of what an entry is worth.
-        out: shape (at + entries or more,); filled in from `at`.
+        levels: ascending, 0 first: all that an entry can be worth.
+        codes: shape (documents,), zeros; filled in.
+
+    Returns:
+        how many entries there are.
     """
-    for entry in range(some.first, some.last):
-        score = worth_of(entry, some)
-        total = sums[some.docs[entry]]
-        out[at + entry - some.first] = total + weight * score if score > 0 else 0.0
+    entries = 0
+    for at in range(some.whole.shape[0]):
+        entries += some.whole[at, 1] - some.whole[at, 0]
+        # An index that cannot be below zero is not looked at twice.
+        first, last = np.uintp(some.whole[at, 0]), np.uintp(some.whole[at, 1])
+        plain = np.uint8(level_of(np.float32(some.real[at, 4]), levels))
+        for entry in range(first, last):
+            code = plain if some.simple[entry] else np.uint8(level_of(worth_of(entry, at, some), levels))
+            doc = np.uintp(some.docs[entry])
+            codes[doc] = max(codes[doc], code)
+    return entries
 
 
 @lean
 def foremost(
-    rough: NDArray[np.float64],
-    entry_docs: NDArray[np.int32],
+    levels: NDArray[np.float32],
+    codes: NDArray[np.uint8],
+    few: bool,
+    sums: NDArray[np.float64],
+    weight: float,
     k: int,
-    table: NDArray[np.int32],
     docs: NDArray[np.int64],
     scores: NDArray[np.float64],
     spare: NDArray[np.float64],
 ) -> int:
-    """Documents whose best entry is among the foremost, each once: some more than the k best.
+    """The k best documents by their sum plus weight * level, ascending.
+
+    A sample says how much somewhat more than k documents probably have, and one pass takes those.
 
     Args:
-        rough: shape (entries,), a score for each; 0 for those that do not count.
-        entry_docs: shape (entries,).
-        k: from 1.
-        table: shape (a power of two, at least twice the next ones' length), zeros; working memory.
-        docs, scores, spare: shape (SAMPLE or more,): the documents, the highest score of each, and working memory,
-            where the k-th highest score is put first.
+        levels, codes: as in `coded`.
+        few: whether fewer than k documents have a level above 0: then all of them are taken.
+        sums: shape (documents,), none below zero; with level 0, a document with 0 does not count.
+        weight: of a level.
+        k: from 1 to the number of documents.
+        docs, scores, spare: shape (SAMPLE + PLACES * k,), the first two written.
 
     Returns:
-        how many there are; 0 where fewer than k were found.
+        how many there are; -1 where the sample was no good, and nothing can be said.
     """
-    least, size, mask = likely(rough, min(k, rough.size), spare), 0, table.size - 1
-    for entry in range(rough.size):
-        score = rough[entry]
-        if score < least or score <= 0:
-            continue
-        doc = entry_docs[entry]
-        slot = (doc * 40503) & mask
-        while table[slot] and docs[table[slot] - 1] != doc:
-            slot = (slot + 1) & mask
-        if table[slot]:
-            scores[table[slot] - 1] = max(scores[table[slot] - 1], score)
-        elif size == docs.size:
-            return 0
-        else:
-            docs[size], scores[size] = doc, score
-            size += 1
-            table[slot] = size
-    if size < k:
-        return 0
-    for n in range(size):
-        spare[n] = scores[n]
-    spare[0] = kth(spare, size, k)
-    return size
+    step = max(sums.size // _FEW, 1)
+    sampled = min(sums.size // step, _FEW)
+    for slot in range(sampled):
+        spare[slot] = sums[slot * step] + weight * levels[codes[slot * step]]
+    least, size = kth(spare, sampled, min(2 * k * sampled // sums.size + 8, sampled)), 0
+    # Sums alone leave most documents out; a little lower, for what rounding may do.
+    bar = least - (0.0 if few else weight * levels[levels.size - 1])
+    bar -= 1e-9 * abs(bar)
+    for doc in range(np.uintp(sums.size)):
+        if sums[doc] >= bar or (few and codes[doc] > 0):
+            total = sums[doc] + weight * levels[codes[doc]]
+            if total > 0 and (total >= least or (few and codes[doc] > 0)):
+                if size == docs.size:
+                    return -1
+                docs[size], scores[size] = doc, total
+                size += 1
+    if size < k and least > 0:
+        return -1
+    if size > k:
+        shrink(docs, scores, spare, size, k)
+    return min(size, k)
 
 
 @lean
@@ -228,25 +257,26 @@ def listed(
     some: Reached,
     out: NDArray[np.float32],
     marked: NDArray[np.int32],
-    count: int,
 ) -> int:
     """`mark`, with a list of the documents.
 
     Args:
         some: as in `mark`.
-        out: shape (documents,), 0 for those that are not in the list; changed in place.
+        out: shape (documents,), zeros; filled in.
         marked: shape (all entries that are looked at + 1,), the list; written.
-        count: its length.
 
     Returns:
-        its length after that.
+        its length.
     """
-    for entry in range(some.first, some.last):
-        doc, score = some.docs[entry], worth_of(entry, some)
-        # Written down before it is known to be one: a branch that nobody can foresee takes longer.
-        marked[count] = doc
-        count += score > out[doc] and out[doc] == 0
-        out[doc] = max(score, out[doc])
+    count = 0
+    for at in range(some.whole.shape[0]):
+        for entry in range(some.whole[at, 0], some.whole[at, 1]):
+            doc = some.docs[entry]
+            score = worth_of(entry, at, some)
+            # Written down before it is known to be one: a branch that nobody can foresee takes longer.
+            marked[count] = doc
+            count += score > out[doc] and out[doc] == 0
+            out[doc] = max(score, out[doc])
     return count
 
 
@@ -262,7 +292,7 @@ def gathered(
 
     Args:
         marked: shape (n,), the documents.
-        out: shape (documents,), what they have.
+        out: shape (documents,), what they have; zeros again afterwards.
         total: shape (documents,); changed.
         all_marked: shape (count + n or more,), the documents with a total; added to.
         count: how many these are.
@@ -275,6 +305,7 @@ def gathered(
         all_marked[count] = doc
         count += total[doc] == 0
         total[doc] += out[doc]
+        out[doc] = 0
     return count
 
 

@@ -37,7 +37,6 @@ def raise_held(
     docs: NDArray[np.int32],
     weights: NDArray[np.float64],
     factor: float,
-    held: NDArray[np.bool_],
     sums: NDArray[np.float64],
 ) -> None:
     """Add factor * weight to the sums of documents that are above zero.
@@ -45,23 +44,28 @@ def raise_held(
     Args:
         docs, weights: shape (n,); a document counts each time.
         factor: of the weights.
-        held: shape (documents,), those that alone are raised; shape (0,) for all.
         sums: shape (documents,); changed in place.
     """
     for n in range(docs.size):
         doc = docs[n]
-        if sums[doc] > 0 and (held.size == 0 or held[doc]):
+        if sums[doc] > 0:
             sums[doc] += factor * weights[n]
 
 
 @lean
-def held(first: int, last: int, docs: NDArray[np.int32], sums: NDArray[np.float64], out: NDArray[np.int32]) -> int:
-    """Which of some entries are of documents with a sum above zero.
+def held(
+    first: int,
+    last: int,
+    docs: NDArray[np.int32],
+    among: NDArray[np.float64] | NDArray[np.bool_],
+    out: NDArray[np.int32],
+) -> int:
+    """Which of some entries are of documents that are wanted.
 
     Args:
         first, last: range of the entries.
         docs: of all entries.
-        sums: shape (documents,).
+        among: shape (documents,), above zero for those.
         out: shape (entries + 1 or more,), positions of entries; written.
 
     Returns:
@@ -71,7 +75,7 @@ def held(first: int, last: int, docs: NDArray[np.int32], sums: NDArray[np.float6
     for entry in range(first, last):
         # Written down before it is known to be one: a branch that nobody can foresee takes longer.
         out[count] = entry
-        count += sums[docs[entry]] > 0
+        count += among[docs[entry]] > 0
     return count
 
 

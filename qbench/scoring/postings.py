@@ -149,8 +149,9 @@ def load_loops(postings: Postings) -> None:
 
         none = score(postings, [], np.empty(0))
         selected(none, 1, floor=LEAST)
-        raise_held(np.empty(0, np.int32), np.empty(0), 1.0, np.empty(0, np.bool_), none)
-        held(0, 0, np.empty(0, np.int32), none, np.empty(1, np.int32))
+        raise_held(np.empty(0, np.int32), np.empty(0), 1.0, none)
+        for among in (none, np.empty(0, np.bool_)):
+            held(0, 0, np.empty(0, np.int32), among, np.empty(1, np.int32))
         collect(none[:1], np.empty(2, np.int64), np.empty(2))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,3 +30,21 @@ def scratch(name: str, size: int, kind: type[Number]) -> NDArray[Number]:
     if name not in kept or kept[name].size < size:
         kept[name] = np.empty(size + size // 4, kind)
     return kept[name][:size]
+
+
+@contextmanager
+def zeros(name: str, size: int, kind: type[Number]) -> Iterator[NDArray[Number]]:
+    """An array of zeros, for whoever clears the few numbers that he sets: that is quicker than clearing all.
+
+    Args:
+        name, size, kind: as for `scratch`, with names of its own.
+
+    Yields:
+        shape (size,), zeros, which it has to be again at the end. After an error the next call gets a new one.
+    """
+    kept: dict[str, NDArray[Any]] = _OWN.__dict__
+    array = kept.pop(name, np.empty(0, kind))
+    if array.size < size:
+        array = np.zeros(size, kind)
+    yield array[:size]
+    kept[name] = array

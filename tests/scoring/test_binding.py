@@ -186,8 +186,27 @@ def test_all_documents_at_once_give_what_each_gives(rows, asked_targets):
     for weight in (2.0, 9.0):
         rough = sums + weight * np.array([row["satisfied"] for row in each])
         for k in (1, 2, 3):
-            best = best_satisfying(sums, 2.0, entries_of(made, 6), asked, weight, k)
+            best = best_satisfying(sums, entries_of(made, 6), asked, weight, k)
             assert best.tolist() == sorted(np.argsort(-rough, kind="stable")[: min(k, np.count_nonzero(rough))])
             assert sums.tolist() == [0.0, 0.5, 0.0, 2.0]
     np.testing.assert_allclose(satisfied(entries_of(made, 6), asked), [row["satisfied"] for row in each], rtol=1e-6)
     assert all(0 <= row[part] <= 1 + 1e-12 for row in each for part in PARTS)
+
+
+@pytest.mark.parametrize("comparator", ["<", ">", "=", "!="])
+@pytest.mark.parametrize("k", [1, 40])
+def test_the_best_of_a_large_corpus_are_those_of_all_scores(comparator, k, monkeypatch):
+    rng = np.random.default_rng(7)
+    docs, bases = np.sort(rng.integers(0, 30_000, 3000)).tolist(), rng.integers(0, 3, 3000).tolist()
+    values, changes = rng.integers(0, 50, 3000).tolist(), rng.integers(-1, 2, 3000).tolist()
+    rows = [
+        (doc, base, KINDS[base], float(value), {}, "=", change)
+        for doc, base, value, change in zip(docs, bases, values, changes, strict=True)
+    ]
+    entries = entries_of(mentions(rows, 30_000), 6)
+    asked = of_targets(Target(1, KINDS[1], comparator, 20.0, 20.0, 20.0, 20.0, 0), bindings=np.full((1, 3), 1 / 3))
+    sums = np.where(rng.random(30_000) < 0.5, rng.integers(0, 400, 30_000) / 8, 0.0)
+    # From the scores of all documents, the lower document first of equal ones.
+    expected = np.sort(np.argsort(-(sums + 90.0 * satisfied(entries, asked).astype(float)), kind="stable")[:k])
+    monkeypatch.setattr("qbench.scoring.binding._satisfying", lambda *_: pytest.fail("the general way"))
+    assert best_satisfying(sums, entries, asked, 90.0, k).tolist() == expected.tolist()
