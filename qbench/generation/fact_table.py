@@ -135,7 +135,8 @@ class FactTable:
 
         A thing is one that is asked for if the table says so of every condition, and its document does not say that
         some condition is broken. It is not if the table breaks one, whatever the text says; where the text has the
-        number rounded to the other side of the bound, nobody can tell.
+        number rounded to the other side of the bound, nobody can tell. A text that states another number than the table
+        states the condition if its own number meets it, too.
         """
         things, stated = scope.copy(), np.ones(len(self.doc_ids), dtype=bool)
         for attribute, condition in conditions:
@@ -168,7 +169,8 @@ class FactTable:
         disputed = among(~said.agrees & (codes != MET))
         unsure = np.where(state == YES, (says_broken & ~says_met) | disputed, (state == NO) & says_met)
         units = np.zeros(len(self.doc_ids), dtype=bool)
-        units[said.unit[said.agrees & (codes == MET)]] = True
+        # Also another value than the table's, of a thing that comes in several sizes: it meets the condition as well.
+        units[said.unit[codes == MET]] = True
         return np.where(unsure, OPEN, state).astype(np.int8), units
 
     def category(self, kind: str = "", qualifier: str = "") -> NDArray[np.int8]:

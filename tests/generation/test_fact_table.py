@@ -61,7 +61,7 @@ def below(value, unit="kilogram"):
         (2.5, 2.5, True, 0),
         (2.5, 1.5, False, 0),  # the table contradicts the text
         (1.5, 2.5, False, -1),  # the text contradicts the table
-        (1.5, 1.7, False, 1),  # they differ, but not in what is asked
+        (1.5, 1.7, False, 2),  # they differ, but both meet what is asked: a variant
         (1.98, 2.0, True, -1),  # rounded to the other side of the bound
         (2.02, 1.99, True, -1),
         (NAN, None, True, -1),
