@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import argparse
 import math
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numconq_parts import part_of, shuffled
 from numpy.typing import NDArray
 
 from qbench.benchmark.benchmark import Benchmark, benchmark_key
@@ -66,13 +66,12 @@ def dcg(grades: NDArray[np.float64]) -> float:
 def queries_of(benchmark: Benchmark, part: str, most: int) -> list[Query]:
     """The queries of a part, at most so many, in an order that has nothing to do with them."""
     if benchmark.name.startswith("numconq"):
-        wanted = int(part == "test")
-        queries = [q for q in benchmark.queries_of("test") if zlib.crc32(q.query_id.encode()) % 2 == wanted]
+        queries = [query for query in benchmark.queries_of("test") if part_of(query) == part]
     elif part == "test":
         queries = list(benchmark.queries_of("test"))
     else:
         queries = [*benchmark.queries_of("dev"), *benchmark.queries_of("train")]
-    return sorted(queries, key=lambda q: zlib.crc32(f"{q.query_id} of {part}".encode()))[:most]
+    return shuffled(queries, part)[:most]
 
 
 def scored(benchmark: Benchmark, queries: Sequence[Query], root: Path, encoder: str = "") -> list[Scored]:
