@@ -7,12 +7,9 @@ A further language is a package beside `english`, whose module `language` satisf
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
-from qbench.errors import UnknownNameError
-from qbench.quantities.languages import CHINESE, ENGLISH
+from qbench.quantities.languages import CHINESE, ENGLISH, language_module
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,11 +85,4 @@ def mining_package(code: str) -> MiningPackage:
     Raises:
         UnknownNameError: no package knows the language.
     """
-    if code not in LANGUAGES:
-        raise UnknownNameError("unknown language", value=code, remedy=f"Known: {', '.join(LANGUAGES)}")
-    return _loaded(LANGUAGES[code])
-
-
-@cache
-def _loaded(module: str) -> MiningPackage:
-    return cast("MiningPackage", import_module(module))
+    return cast("MiningPackage", language_module(code, LANGUAGES))

@@ -17,6 +17,8 @@ from qbench.errors import UnknownNameError
 from qbench.quantities.scripts import script_of
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     import polars as pl
 
     from qbench.quantities.types import ParsedQuery, Quantity
@@ -129,14 +131,23 @@ def language_package(code: str) -> LanguagePackage:
     Raises:
         UnknownNameError: no package knows the language.
     """
-    if code not in LANGUAGES:
-        raise UnknownNameError("unknown language", value=code, remedy=f"Known: {', '.join(LANGUAGES)}")
-    return _loaded(LANGUAGES[code])
+    return cast("LanguagePackage", language_module(code, LANGUAGES))
+
+
+def language_module(code: str, modules: Mapping[str, str]) -> ModuleType:
+    """What a room asks of a language: one of its modules, by the languages' codes.
+
+    Raises:
+        UnknownNameError: there is none for the language.
+    """
+    if code not in modules:
+        raise UnknownNameError("unknown language", value=code, remedy=f"Known: {', '.join(modules)}")
+    return _loaded(modules[code])
 
 
 @cache
-def _loaded(module: str) -> LanguagePackage:
-    return cast("LanguagePackage", import_module(module))
+def _loaded(module: str) -> ModuleType:
+    return import_module(module)
 
 
 def readers(code: str, extractor: str) -> dict[str, LanguagePackage]:

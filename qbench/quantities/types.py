@@ -18,6 +18,9 @@ MentionComparator = Literal["=", "~", "<", "<=", ">", ">=", "between"]
 
 MENTION_COMPARATORS: tuple[MentionComparator, ...] = get_args(MentionComparator)
 
+NEGATED: dict[str, MentionComparator] = {">": "<=", "<": ">=", ">=": "<", "<=": ">"}
+"""What a bound says where it is denied: "not more than"."""
+
 Change = Literal["", "up", "down"]
 CHANGES: tuple[Change, ...] = get_args(Change)
 """Which way a value moved, by the mention's words: "rose 5%" is "up"; "" where nothing moved."""
@@ -66,6 +69,12 @@ class Quantity:
     concept_spans: tuple[Span, ...] = ()
     change: Change = ""
     subject: tuple[str, ...] = ()
+
+    @property
+    def extent(self) -> Span:
+        """From the first to the last character of value, unit and comparator."""
+        spans = [span for span in (self.value_span, self.unit_span, self.comparator_span) if span is not None]
+        return min(start for start, _ in spans), max(end for _, end in spans)
 
 
 @dataclass(frozen=True, slots=True)

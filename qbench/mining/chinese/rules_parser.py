@@ -69,7 +69,7 @@ class ChineseRulesParser:
         # What a value is compared with is not its own time: "较上年同期".
         found = (match.span() for match in TIME.finditer(text))
         times = [span for span in found if not text[: span[0]].endswith(("较", "比", "与"))]
-        numbers = [_around(mention) for mention in mentions]
+        numbers = [mention.extent for mention in mentions]
         concepts = self._concepts(text, mentions)
         return [self._description(text, numbers, at, concept, (company, times)) for at, concept in enumerate(concepts)]
 
@@ -103,12 +103,6 @@ class ChineseRulesParser:
             spans.append(company)
         segments = tuple(_apart(spans, numbers))
         return Description(segments, factual=bool(segments))
-
-
-def _around(mention: Quantity) -> Span:
-    """The number of a mention, with its unit and comparator."""
-    spans = [span for span in (mention.value_span, mention.unit_span, mention.comparator_span) if span is not None]
-    return min(start for start, _ in spans), max(end for _, end in spans)
 
 
 def _company(text: str) -> Span | None:

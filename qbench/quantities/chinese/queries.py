@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from qbench.quantities.chinese.characters import plain
 from qbench.quantities.chinese.lexicon import alternatives, phrases, words
-from qbench.quantities.types import Comparator, Condition, ParsedQuery, Quantity, Span
+from qbench.quantities.types import NEGATED, Comparator, Condition, ParsedQuery, Quantity, Span
 
 if TYPE_CHECKING:
     from qbench.quantities.languages import Extractor
@@ -29,17 +29,11 @@ def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     taken: list[Span] = []
     conditions = []
     for mention in mentions:
-        first, last = _extent(mention)
+        first, last = mention.extent
         negated = _NOT.search(same, max(0, first - REACH), first)
         conditions.append(_condition(text, mention, negated is not None))
         taken.append((negated.start() if negated else first, last))
     return ParsedQuery(_terms(text, same, taken), tuple(conditions))
-
-
-def _extent(mention: Quantity) -> Span:
-    """From the first to the last character of value, unit and comparator."""
-    spans = [span for span in (mention.value_span, mention.unit_span, mention.comparator_span) if span is not None]
-    return min(start for start, _ in spans), max(end for _, end in spans)
 
 
 def _condition(text: str, mention: Quantity, negated: bool) -> Condition:
@@ -47,7 +41,7 @@ def _condition(text: str, mention: Quantity, negated: bool) -> Condition:
     if negated and comparator in ("=", "between"):
         comparator = "!="
     elif negated:
-        comparator = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}[comparator]
+        comparator = NEGATED[comparator]
     written = "" if mention.unit_span is None else text[slice(*mention.unit_span)]
     condition = Condition(
         comparator="between" if mention.high > mention.value and comparator == "=" else cast("Comparator", comparator),

@@ -29,7 +29,6 @@ CHEAPER = "affordable economical".split()
 """Adjectives of "more ... than" and "less ... than"."""
 
 INCLUSIVE: dict[str, MentionComparator] = {">": ">=", "<": "<=", ">=": ">=", "<=": "<=", "~": "~", "=": "="}
-NEGATED: dict[str, MentionComparator] = {">": "<=", "<": ">=", ">=": "<", "<=": ">"}
 
 _OVER = (
     "over|over -|above|above -|exceeding|exceed|exceeds|exceeded|in excess of|upwards of|upward of|"

@@ -13,7 +13,6 @@ from qbench.quantities.english.comparator_phrases import (
     DEGREES,
     LESS,
     MORE,
-    NEGATED,
     NEGATIONS,
     SWIFT,
     Phrase,
@@ -24,7 +23,7 @@ from qbench.quantities.english.comparator_sharing import is_listed, of_other_gro
 from qbench.quantities.english.lexicon import CHANGE_VERBS, CLAUSES, FUNCTION_WORDS, VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, glued
-from qbench.quantities.types import Change, MentionComparator
+from qbench.quantities.types import NEGATED, Change, MentionComparator
 
 MARKS = frozenset(
     "mark threshold level barrier limit line ceiling minimum maximum cap cutoff required recommended permitted "

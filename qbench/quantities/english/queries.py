@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import cast
 
 from qbench.quantities.english.amounts import CALENDAR_YEAR
-from qbench.quantities.english.comparator_phrases import NEGATED
 from qbench.quantities.english.comparator_phrases import after as phrase_after
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, SEARCH_NOISE
 from qbench.quantities.english.query_concepts import RANKED, Concepts
@@ -17,7 +16,7 @@ from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.query_text import as_in_prose, in_phrase, quoted, search_words
 from qbench.quantities.english.tokens import Token, glued, tokenize
 from qbench.quantities.languages import Extractor
-from qbench.quantities.types import Comparator, Condition, ParsedQuery, Quantity, Span
+from qbench.quantities.types import NEGATED, Comparator, Condition, ParsedQuery, Quantity, Span
 from qbench.quantities.units import Units
 
 NEGATIONS = frozenset(
