@@ -11,11 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 
 import numpy as np
 import polars as pl
 
 from qbench.errors import InputError
+from qbench.generation.languages import generation_package
 from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
 from qbench.generation.pairs import Pair, observed, pair_table, phrase, sane
@@ -172,12 +174,16 @@ class Gate:
         reasons: Counter[str] = Counter()
         passed = []
         for pair in pairs:
-            reason = self.reason(pair) if strict else None if sane(" ".join(pair.concept)) else WORDLESS
+            reason = self.reason(pair) if strict else None if self.sane(" ".join(pair.concept)) else WORDLESS
             if reason is None:
                 passed.append(pair)
             else:
                 reasons[reason] += 1
         return passed, reasons
+
+    def sane(self, concept: str) -> bool:
+        """Whether a concept can be searched for."""
+        return sane(concept)
 
     def reason(self, pair: Pair) -> str | None:
         """Why nobody would ask about a pair; None if somebody might."""
@@ -186,7 +192,7 @@ class Gate:
         return self._of_words(pair, words) or self._of_unit(pair, words, unit) or self._of_texts(pair, words)
 
     def _of_words(self, pair: Pair, words: Sequence[str]) -> str | None:
-        if not words or not sane(" ".join(pair.concept)) or any(_GLUED.match(word) for word in words):
+        if not words or not self.sane(" ".join(pair.concept)) or any(_GLUED.match(word) for word in words):
             return WORDLESS
         if all(self.mentions.names.is_name(word) for word in pair.concept):
             return NAME
@@ -324,7 +330,9 @@ def usable_pairs(mentions: Mentions, options: GenerationOptions) -> tuple[list[P
     ]
     reasons = {"too few sentences": table.height - frequent.height, "one value only": frequent.height - varied.height}
     sentences = {Pair(tuple(c.split()), u, m): n for c, u, m, n in table.drop("values").iter_rows()}
-    passed, refused = Gate(mentions, sentences).split(named, strict=options.gate)
+    module, _, name = generation_package(mentions.language).GATE.partition(":")
+    gate: Gate = getattr(import_module(module), name)(mentions, sentences)
+    passed, refused = gate.split(named, strict=options.gate)
     if not passed:
         most = max(table["sentences"].to_list(), default=0)
         raise InputError(

@@ -28,6 +28,7 @@ from qbench.generation.expansions import Expansions
 from qbench.generation.gate import usable_pairs
 from qbench.generation.grounded import GroundedQueries
 from qbench.generation.labels import Labels, capped, confirmed, label
+from qbench.generation.languages import generation_package
 from qbench.generation.mentions import load_mentions
 from qbench.generation.options import GenerationOptions
 from qbench.generation.pairs import pair_table
@@ -91,7 +92,7 @@ def generate(
     if index.grounded:
         return _generate_grounded(index, output, options, rewriting, command, overwrite=overwrite, progress=progress)
     options.refuse_unused(grounded=False)
-    loaded = load_templates(options.templates), Expansions.load(options.expansions)
+    loaded = load_templates(options.templates or resource(_templates_of(index))), Expansions.load(options.expansions)
     key = _key(index, options, rewriting)
     if finished(output, KIND, key):
         return output
@@ -200,7 +201,7 @@ def rewriting_forecast(
     Generates the queries, but writes nothing.
     """
     index = index if isinstance(index, Index) else Index.open(Path(index))
-    loaded = load_templates(options.templates), Expansions.load(options.expansions)
+    loaded = load_templates(options.templates or resource(_templates_of(index))), Expansions.load(options.expansions)
     collection, _, _ = _make_queries(index, options, *loaded, progress)
     queries = collection.ordered()
     _need_kinds(queries, rewriting)
@@ -235,7 +236,7 @@ def _with_name(progress: Progress, name: str) -> Progress:
 
 
 def _key(index: Index, options: GenerationOptions, rewriting: Rewriting | None) -> str:
-    templates = options.templates or resource("templates/queries.toml")
+    templates = options.templates or resource(_templates_of(index))
     return keys.key(
         "generation",
         index=index.manifest.digest,
@@ -243,6 +244,11 @@ def _key(index: Index, options: GenerationOptions, rewriting: Rewriting | None) 
         templates=file_digest(templates),
         rewriting=None if rewriting is None else rewriting.key,
     )
+
+
+def _templates_of(index: Index) -> str:
+    """The file of templates of the language of an index."""
+    return generation_package(index.extractor_options().language).TEMPLATES
 
 
 def _params(index: Index, options: GenerationOptions, expansions: Expansions, command: str | None) -> dict[str, Any]:

@@ -13,11 +13,12 @@ import numpy as np
 
 from qbench.benchmark.types import Kind, Query, Split
 from qbench.generation.expansions import Expansions
+from qbench.generation.languages import generation_package
 from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
 from qbench.generation.pairs import Distribution, Pair, distribution, joint_pairs, observed, phrase
 from qbench.generation.splits import Splits, alternatives, shares_no_word
-from qbench.generation.surfaces import UnitForm, pick_form, unit_forms, usual_forms
+from qbench.generation.surfaces import UnitForm, pick_form
 from qbench.generation.templates import About, Templates, Wording
 from qbench.generation.values import DIGITS, Ask, around, choose_value, rounded
 from qbench.quantities.concept_match import Concept, concept_words, join_alternatives
@@ -325,7 +326,8 @@ class Plan:
         else:
             form = self._form(topic, unit, high, rng, odd)
         ranged = comparator == "between"
-        low_text, high_text = pick_form(low, form, rng, high if ranged else None, odd=odd)
+        language = self.mentions.language
+        low_text, high_text = pick_form(low, form, rng, high if ranged else None, odd=odd, language=language)
         wording = Wording(low_text, high_text, form.before, form.after)
         concept = singular(topic.text) if about == "count" and high == 1 else topic.text
         text, name = self.templates.render(concept, comparator, wording, rng, about)
@@ -348,8 +350,9 @@ class Plan:
     def _form(self, topic: Topic, unit: str, value: float, rng: np.random.Generator, odd: bool) -> UnitForm:
         """How a query writes a unit: as the corpus does, unless it is an odd one."""
         known = self.units.get(unit)
-        forms = unit_forms(known, self.units, value)
-        usual = usual_forms(self.mentions.unit_surfaces.get(unit, {}), known, self.units, value)
+        package = generation_package(self.mentions.language)
+        forms = package.unit_forms(known, self.units, value)
+        usual = package.usual_forms(self.mentions.unit_surfaces.get(unit, {}), known, self.units, value)
         if known.family == "age" and AGED & {*concept_words(tuple(topic.text.split()), self.mentions.language)}:
             time = unit.split()[0]  # "age above 5 years", not "age above 5 years of age"
             return UnitForm(after=f" {time if abs(value) == 1 else plural(time)}", named=True)

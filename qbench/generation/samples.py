@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from qbench.benchmark.types import Query
 from qbench.generation.labels import Labels, meets
+from qbench.generation.languages import generation_package
 from qbench.generation.mentions import COUNTED, Mentions
 from qbench.generation.options import GenerationOptions
 from qbench.generation.other_units import UNMIXED, OtherUnits
 from qbench.generation.pairs import observed
 from qbench.generation.permute import Permuted, joined, with_unit, with_value
 from qbench.generation.recheck import Rechecker
-from qbench.generation.surfaces import plain_forms, read_value, usual_forms
+from qbench.generation.surfaces import read_value
 from qbench.quantities.concept_match import Concept, concept_grade, stated_concept
 from qbench.quantities.conditions import BROKEN, MET, equal, verdicts
 from qbench.quantities.english.inflection import plural, singular
@@ -190,12 +191,13 @@ class Sampler:
     ) -> Permuted | str:
         tied = joined(spot.text, spot.mention) or _attributive(spot, self.units)
         value, unit = 1.0 if tied else spot.mention.high, self.units.get(name)
-        said = usual_forms(self.mentions.unit_surfaces.get(name, {}), unit, self.units, value)
+        package = generation_package(self.mentions.language)
+        said = package.usual_forms(self.mentions.unit_surfaces.get(name, {}), unit, self.units, value)
         # A currency that the corpus does not write itself is written with its sign, where it has one.
         foreign = unit.family == "currency" and name != spot.mention.unit
         if foreign and sum(number for _, number in said) < COUNTED:
             said = []
-        plain = [] if said and foreign else plain_forms(unit, self.units, value)
+        plain = [] if said and foreign else package.plain_forms(unit, self.units, value)
         forms = list(dict.fromkeys([*(form for form, _ in said), *plain]))
         if foreign and not said:
             forms = [form for form in forms if form.before] or forms

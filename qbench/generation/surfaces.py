@@ -7,15 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 
+from qbench.generation.forms import Style as Style
+from qbench.generation.forms import UnitForm as UnitForm
+from qbench.generation.languages import generation_package
+from qbench.quantities.chinese.numbers import SCALES as HAN_SCALES
 from qbench.quantities.english.inflection import plural, singular
 from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, MONEY_SCALES, SCALES
+from qbench.quantities.languages import ENGLISH
 from qbench.quantities.units import Unit, Units
-
-Style = Literal["plain", "comma", "word", "letter"]
 
 WORDS = (("trillion", 12), ("billion", 9), ("million", 6), ("thousand", 3))
 LETTERS = (("T", 12), ("B", 9), ("M", 6), ("K", 3))
@@ -28,21 +30,7 @@ RARE = 10
 DECIMALS = {"word": 3, "letter": 2, "K": 1}
 """More decimals than this before a magnitude ("3.4567 million", "1.987K") are not how people write."""
 
-_NUMBER = re.compile(r"([-−+]?)(\d[\d,]*(?:\.\d+)?|\.\d+)(?:([\s‑-]*)([A-Za-z]+))?")
-
-
-@dataclass(frozen=True, slots=True)
-class UnitForm:
-    """One way to write a unit: what stands before the number, or after it (spaces included)."""
-
-    before: str = ""
-    after: str = ""
-    named: bool = False
-
-    @property
-    def bare(self) -> str:
-        """The form without the space that joins it to the number."""
-        return (self.before or self.after).strip()
+_NUMBER = re.compile(r"([-−+]?)(\d[\d,]*(?:\.\d+)?|\.\d+)(?:([\s‑-]*)([A-Za-z]+|[百千万亿]+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +72,8 @@ def read_value(text: str) -> Written | None:
 def _factor(scale: str) -> Decimal | None:
     if not scale:
         return Decimal(1)
-    factor = SCALES.get(scale.lower()) or ABBREVIATED_SCALES.get(scale.lower()) or MONEY_SCALES.get(scale)
+    small = scale.lower()
+    factor = SCALES.get(small) or ABBREVIATED_SCALES.get(small) or MONEY_SCALES.get(scale) or HAN_SCALES.get(scale)
     return None if factor is None else Decimal(int(factor))
 
 
@@ -95,16 +84,16 @@ def value_forms(value: float) -> dict[Style, str]:
     {'plain': '10000000', 'comma': '10,000,000', 'word': '10 million', 'letter': '10M'}
     """
     exact = Decimal(repr(clean(value)))
-    forms: dict[Style, str] = {"plain": _digits(exact)}
+    forms: dict[Style, str] = {"plain": digits_of(exact)}
     if abs(exact) >= 1000:
-        forms["comma"] = _digits(exact, comma=True)
+        forms["comma"] = digits_of(exact, comma=True)
     for style, names, gap in (("word", WORDS, " "), ("letter", LETTERS, "")):
         for name, power in names:
             # "10 thousand" is written, "5 thousand" hardly; "5K" is.
             if abs(exact) >= Decimal(10) ** (power + (power == 3 and style == "word")):
                 mantissa = exact / Decimal(10) ** power
                 if _decimals(mantissa) <= DECIMALS.get(name, DECIMALS[style]):
-                    forms["word" if style == "word" else "letter"] = f"{_digits(mantissa)}{gap}{name}"
+                    forms["word" if style == "word" else "letter"] = f"{digits_of(mantissa)}{gap}{name}"
                 break
     return forms
 
@@ -123,17 +112,17 @@ def write_like(value: float, original: str) -> str:
     like = read_value(original)
     exact = Decimal(repr(clean(value)))
     if like is None:
-        return _digits(exact, comma=abs(exact) >= 10_000)
+        return digits_of(exact, comma=abs(exact) >= 10_000)
     if like.scale:
         factor = _factor(like.scale)
         mantissa = exact / factor if factor else exact
         if Decimal("0.1") <= abs(mantissa) < 10_000 and _decimals(mantissa) <= max(DECIMALS["word"], like.decimals):
-            return f"{_digits(mantissa, least=like.decimals, comma=like.comma)}{like.gap}{like.scale}"
-        return _digits(exact, comma=abs(exact) >= 1000)
-    return _digits(exact, least=like.decimals, comma=like.comma or (abs(like.value) < 1000 <= abs(exact)))
+            return f"{digits_of(mantissa, least=like.decimals, comma=like.comma)}{like.gap}{like.scale}"
+        return digits_of(exact, comma=abs(exact) >= 1000)
+    return digits_of(exact, least=like.decimals, comma=like.comma or (abs(like.value) < 1000 <= abs(exact)))
 
 
-def _digits(exact: Decimal, *, least: int = 0, comma: bool = False) -> str:
+def digits_of(exact: Decimal, *, least: int = 0, comma: bool = False) -> str:
     """Digits without an exponent, with a minimum number of decimals."""
     decimals = max(_decimals(exact), least)
     return f"{exact:{',' if comma else ''}.{decimals}f}"
@@ -260,7 +249,13 @@ def _agreeing(names: Sequence[str], is_singular: bool) -> list[str]:
 
 
 def pick_form(
-    value: float, form: UnitForm, rng: np.random.Generator, high: float | None = None, *, odd: bool = False
+    value: float,
+    form: UnitForm,
+    rng: np.random.Generator,
+    high: float | None = None,
+    *,
+    odd: bool = False,
+    language: str = ENGLISH,
 ) -> tuple[str, str]:
     """Write one number (or both ends of a range alike) in an exact form that suits the unit's form.
 
@@ -269,15 +264,17 @@ def pick_form(
         form: of the unit.
         rng: chooses among the forms, the usual ones more often ("554 million", not 554000000).
         odd: every form that suits the unit is as likely as any other.
+        language: code of the language of the text.
 
     Returns:
         the low and the high number; equal for a single one.
     """
-    styles = value_forms(value)
-    ends = styles if high is None else value_forms(high)
+    package = generation_package(language)
+    styles = package.value_forms(value)
+    ends = styles if high is None else package.value_forms(high)
     size = max(abs(value), abs(value if high is None else high))
     suited = [s for s in styles if s in ends and _suits(s, form, size)]
-    weights = np.array([1.0 if odd else _usual(style, size) for style in suited])
+    weights = np.array([1.0 if odd else package.usual(style, size) for style in suited])
     if not suited or not weights.sum():
         style: Style = "comma" if "comma" in styles and "comma" in ends else "plain"
     else:
@@ -285,7 +282,7 @@ def pick_form(
     return styles[style], ends[style]
 
 
-def _usual(style: Style, size: float) -> float:
+def usual(style: Style, size: float) -> float:
     """How usual a style is for numbers of a size."""
     if size >= 1e6:
         return {"word": 8.0, "letter": 2.0, "comma": 1.0 if size < 1e8 else 0.0, "plain": 0.0}[style]

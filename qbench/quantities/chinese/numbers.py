@@ -11,6 +11,11 @@ from dataclasses import dataclass
 
 DIGITS = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 SMALL = {"十": 10, "百": 100, "千": 1000}
+SCALES = {
+    "百": 1e2, "千": 1e3, "万": 1e4, "十万": 1e5, "百万": 1e6, "千万": 1e7, "亿": 1e8, "十亿": 1e9, "百亿": 1e10,
+    "千亿": 1e11, "万亿": 1e12,
+}  # fmt: skip
+"""What stands after a number in digits, as one word."""
 _UNITS = frozenset("百千万亿")
 """What follows a 两 within a numeral; at the end of one it is a weight: 三十两."""
 BIG = {"万": 10**4, "亿": 10**8, "兆": 10**12}

@@ -1,0 +1,9 @@
+"""English as a language of generation: see `qbench.generation.languages.GenerationPackage`."""
+
+from qbench.generation.surfaces import plain_forms, unit_forms, usual, usual_forms, value_forms
+
+__all__ = ["GATE", "TEMPLATES", "plain_forms", "unit_forms", "usual", "usual_forms", "value_forms"]
+
+TEMPLATES = "templates/queries.toml"
+
+GATE = "qbench.generation.gate:Gate"

@@ -1,0 +1,65 @@
+"""What generation asks of the languages of texts: how queries, numbers and units are written, and what is asked.
+
+A further language is a module that satisfies `GenerationPackage` and a row of `LANGUAGES`; its texts are read by the
+package of `qbench.quantities.languages`. A language without a row is written as English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
+
+from qbench.quantities.languages import CHINESE, ENGLISH
+
+if TYPE_CHECKING:
+    from qbench.generation.forms import Style, UnitForm
+    from qbench.quantities.units import Unit, Units
+
+LANGUAGES: dict[str, str] = {
+    ENGLISH: "qbench.generation.english",
+    CHINESE: "qbench.generation.chinese",
+}
+"""Module of each language, by the language's code."""
+
+
+class GenerationPackage(Protocol):
+    """What generation asks of a language."""
+
+    TEMPLATES: str
+    """The file of templates of its queries, a resource of qbench."""
+
+    GATE: str
+    """Module and name of the class that decides which pairs of a corpus somebody would ask about."""
+
+    usual: Callable[[Style, float], float]
+    """How usual a style is for numbers of a size."""
+
+    def value_forms(self, value: float) -> dict[Style, str]:
+        """Every exact way to write a number; each reads back to the same value."""
+        ...
+
+    def unit_forms(self, unit: Unit, units: Units, value: float) -> tuple[UnitForm, ...]:
+        """The ways to write a unit beside a value."""
+        ...
+
+    def usual_forms(
+        self, said: Mapping[tuple[str, bool], int], unit: Unit, units: Units, value: float
+    ) -> list[tuple[UnitForm, int]]:
+        """The ways in which a corpus writes a unit beside a value, with how often it does."""
+        ...
+
+    def plain_forms(self, unit: Unit, units: Units, value: float) -> list[UnitForm]:
+        """The forms of a unit that everybody knows."""
+        ...
+
+
+def generation_package(code: str) -> GenerationPackage:
+    """What generation asks of a language."""
+    return _loaded(LANGUAGES.get(code, LANGUAGES[ENGLISH]))
+
+
+@cache
+def _loaded(module: str) -> GenerationPackage:
+    return cast("GenerationPackage", import_module(module))
