@@ -13,6 +13,8 @@ from qbench.quantities.units import Unit, Units
 
 TEMPLATES = "templates/queries.zh.toml"
 
+DOUBTS = "qbench.generation.chinese_evidence:doubts"
+
 GATE = "qbench.generation.chinese_gate:ChineseGate"
 
 _SCALES = (("万亿", 12), ("亿", 8), ("万", 4))

@@ -2,8 +2,10 @@
 
 from qbench.generation.surfaces import plain_forms, unit_forms, usual, usual_forms, value_forms
 
-__all__ = ["GATE", "TEMPLATES", "plain_forms", "unit_forms", "usual", "usual_forms", "value_forms"]
+__all__ = ["DOUBTS", "GATE", "TEMPLATES", "plain_forms", "unit_forms", "usual", "usual_forms", "value_forms"]
 
 TEMPLATES = "templates/queries.toml"
+
+DOUBTS = "qbench.generation.evidence:doubts"
 
 GATE = "qbench.generation.gate:Gate"

@@ -11,13 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 
 import numpy as np
 import polars as pl
 
 from qbench.errors import InputError
-from qbench.generation.languages import generation_package
+from qbench.generation.languages import generation_package, object_at
 from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
 from qbench.generation.pairs import Pair, observed, pair_table, phrase, sane
@@ -330,8 +329,7 @@ def usable_pairs(mentions: Mentions, options: GenerationOptions) -> tuple[list[P
     ]
     reasons = {"too few sentences": table.height - frequent.height, "one value only": frequent.height - varied.height}
     sentences = {Pair(tuple(c.split()), u, m): n for c, u, m, n in table.drop("values").iter_rows()}
-    module, _, name = generation_package(mentions.language).GATE.partition(":")
-    gate: Gate = getattr(import_module(module), name)(mentions, sentences)
+    gate: Gate = object_at(generation_package(mentions.language).GATE)(mentions, sentences)
     passed, refused = gate.split(named, strict=options.gate)
     if not passed:
         most = max(table["sentences"].to_list(), default=0)

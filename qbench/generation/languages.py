@@ -6,14 +6,16 @@ package of `qbench.quantities.languages`. A language without a row is written as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from qbench.quantities.languages import CHINESE, ENGLISH
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from qbench.generation.forms import Style, UnitForm
     from qbench.quantities.units import Unit, Units
 
@@ -32,6 +34,9 @@ class GenerationPackage(Protocol):
 
     GATE: str
     """Module and name of the class that decides which pairs of a corpus somebody would ask about."""
+
+    DOUBTS: str
+    """Module and name of the function that says why mentions are not sure (`qbench.generation.evidence.doubts`)."""
 
     usual: Callable[[Style, float], float]
     """How usual a style is for numbers of a size."""
@@ -53,6 +58,17 @@ class GenerationPackage(Protocol):
     def plain_forms(self, unit: Unit, units: Units, value: float) -> list[UnitForm]:
         """The forms of a unit that everybody knows."""
         ...
+
+
+def doubts_of(code: str) -> Callable[[pl.DataFrame, Sequence[str]], list[str]]:
+    """The function that says why each mention of texts of a language is not sure; "" for those that are."""
+    return cast("Callable[[pl.DataFrame, Sequence[str]], list[str]]", object_at(generation_package(code).DOUBTS))
+
+
+def object_at(path: str) -> Any:
+    """What a module has under a name, the two parted by a colon."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
 
 
 def generation_package(code: str) -> GenerationPackage:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from qbench.errors import InputError
 from qbench.generation.abbreviations import Abbreviations, explained, shorts_in
-from qbench.generation.evidence import CUT, UNSCALED, cut_short, doubts, unscaled
+from qbench.generation.evidence import CUT, UNSCALED, cut_short, unscaled
 from qbench.generation.gists import ENOUGH, alike, gist, gists
+from qbench.generation.languages import doubts_of
 from qbench.generation.names import Names
 from qbench.generation.rates import RATES
 from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade, concept_words, stated_concepts
@@ -393,7 +394,7 @@ def _doubts(
         return np.full(rows.height, "", dtype=object)
     of_rows = texts.gather(rows["doc"]).to_list()
     documents: list[int] = source[rows["doc"].to_numpy()].tolist()
-    found = np.array(doubts(rows, of_rows), dtype=object)
+    found = np.array(doubts_of(language)(rows, of_rows), dtype=object)
     for reason, flags in (
         (UNSCALED, unscaled(rows, of_rows, documents)),
         (CUT, cut_short(rows, of_rows, language)),

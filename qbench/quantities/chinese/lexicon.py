@@ -61,7 +61,7 @@ def written_forms() -> Mapping[str, tuple[str, ...]]:
     """The forms in which each unit is written, the usual one first; only those that are one of the unit."""
     forms: dict[str, list[str]] = {}
     for form in unit_forms().values():
-        if form.factor == 1:
+        if form.factor == 1 and not form.only:
             forms.setdefault(form.unit, []).append(form.text)
     return {name: tuple(some) for name, some in forms.items()}
 
