@@ -7,11 +7,10 @@ package of `qbench.quantities.languages`. A language without a row is written as
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from qbench.quantities.languages import CHINESE, ENGLISH
+from qbench.quantities.languages import CHINESE, ENGLISH, language_module
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,9 +72,4 @@ def object_at(path: str) -> Any:
 
 def generation_package(code: str) -> GenerationPackage:
     """What generation asks of a language."""
-    return _loaded(LANGUAGES.get(code, LANGUAGES[ENGLISH]))
-
-
-@cache
-def _loaded(module: str) -> GenerationPackage:
-    return cast("GenerationPackage", import_module(module))
+    return cast("GenerationPackage", language_module(code if code in LANGUAGES else ENGLISH, LANGUAGES))
