@@ -31,8 +31,8 @@ def log(
 ) -> None:
     """Show which commands ran, when, for how long, and how they ended; paths stand by their last part.
 
-    The log is in ~/.local/state/qbench/log.jsonl (XDG_STATE_HOME); QBENCH_LOG names another file, and QBENCH_LOG=off
-    switches it off.
+    Passwords, tokens and keys are hidden. The log is in ~/.local/state/qbench/log.jsonl (XDG_STATE_HOME); QBENCH_LOG
+    names another file, and QBENCH_LOG=off switches it off.
 
     Example: qbench log --last 5
     """
@@ -75,9 +75,10 @@ def add_entry(words: Sequence[str], seconds: float, code: int) -> None:
     if file is None or not words or words[0] in ("log", "--version") or {"-h", "--help"} & set(words):
         return
     from qbench import __version__
+    from qbench.llm.api_keys import words_without_secrets
 
     time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    command = shlex.join(["qbench", *map(_shown, words)])
+    command = shlex.join(["qbench", *map(_shown, words_without_secrets(words))])
     entry = {"time": time, "seconds": round(seconds, 2), "exit": code, "command": command, "version": __version__}
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)

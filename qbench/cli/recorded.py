@@ -1,7 +1,7 @@
 """The command that made an artefact, as cards and manifests record it: what was typed beyond the defaults.
 
 It is the same wherever it is run: files stand in it by their names, folders that are read and written as the help calls
-them (INDEX, BENCH), and what cannot change the result (processes, budgets, recordings) does not.
+them (INDEX, BENCH), and what cannot change the result (processes, budgets, recordings) does not. Secrets are hidden.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from qbench.llm.api_keys import words_without_secrets
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def command_line(verb: str, words: Sequence[Word], given: Mapping[str, Any]) -> 
     for word in sorted(words, key=lambda word: word.flag != ""):
         value = given[word.slot]
         line += word.texts(getattr(value, word.field) if word.field else value)
-    return shlex.join(line)
+    return shlex.join(words_without_secrets(line))
 
 
 def _text(value: Any) -> str:

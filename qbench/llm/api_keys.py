@@ -1,11 +1,14 @@
-"""Keys and addresses of servers. Keys come from the environment alone, and are in no message and no file."""
+"""Keys and addresses of servers. Keys come from the environment alone, and are in no message and no file.
+
+What users type all the same (a password in an address, a token behind a flag) is hidden where commands are recorded.
+"""
 
 from __future__ import annotations
 
 import mmap
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote, quote_plus, urlsplit
 
@@ -15,11 +18,26 @@ AUTO = "auto"
 """The address in the environment, or else the provider's own."""
 
 _HIDDEN = "[key]"
+_SECRETED = "[secret]"
 
-_SECRET = ("_KEY", "_TOKEN")
+_SECRET = ("_KEY", "_TOKEN", "PASSWORD")
 _SHORTEST = 8
 """Characters of a key: a shorter value is in many files by chance."""
-_LOOKS_LIKE_ONE = re.compile(rb"\b(?:sk-[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,})")
+_KEY_FORM = r"\b(?:sk-[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,})"
+
+_USER = re.compile(
+    r"://(?:(?P<user>[^\s/?#@:]*):(?!\d{1,5}/)\S*|(?<=http://)[^\s/?#@]+|(?<=https://)[^\s/?#@]+)@", re.IGNORECASE
+)
+"""User and password in an address, up to the last @, since a password may hold some; a port is none. A user alone is a
+token where it is sent by HTTP, and a name elsewhere."""
+_SECRET_NAME = r"(?:pass(?:word|wd|phrase)|pwd|secret|(?:api|access|private)[_-]?key|(?<![a-z0-9])token)"  # noqa: S105
+_NAMED = re.compile(
+    rf"([\w-]*{_SECRET_NAME}|[?&]key)(\s*=\s*)"
+    r"""('(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[^\s&;,)'"]+)""",
+    re.IGNORECASE,
+)
+"""A parameter whose name says that its value is secret, as flags, queries and libpq write it."""
+_FLAG = re.compile(rf"--?[\w-]*{_SECRET_NAME}", re.IGNORECASE)
 
 
 class Key:
@@ -67,14 +85,41 @@ def find_key(path: Path) -> str | None:
     Returns:
         the variable's name, or "a key"; None if there is no secret.
     """
-    secrets = {name: value for name, value in os.environ.items() if name.endswith(_SECRET) and len(value) >= _SHORTEST}
     if path.stat().st_size == 0:
         return None
     with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        for name, value in secrets.items():
-            if data.find(value.strip().encode()) >= 0:
+        for name, value in _environment().items():
+            if data.find(value.encode()) >= 0:
                 return name
-        return "a key" if _LOOKS_LIKE_ONE.search(data) else None
+        return "a key" if re.search(_KEY_FORM.encode(), data) else None
+
+
+def _environment() -> dict[str, str]:
+    """The environment variables for secrets, and their values."""
+    found = {name: value.strip() for name, value in os.environ.items() if name.endswith(_SECRET)}
+    return {name: value for name, value in found.items() if len(value) >= _SHORTEST}
+
+
+def without_secrets(text: str) -> str:
+    """A text to be recorded, without secrets: passwords in addresses, parameters that are called so, keys.
+
+    >>> without_secrets("postgresql://me:hush@db.org/x host=db password='it is' user=me")
+    'postgresql://me:[secret]@db.org/x host=db password=[secret] user=me'
+    """
+    for value in _environment().values():
+        text = text.replace(value, _SECRETED)
+    text = _USER.sub(lambda at: f"://{'' if at['user'] is None else at['user'] + ':'}{_SECRETED}@", text)
+    return re.sub(_KEY_FORM, _SECRETED, _NAMED.sub(rf"\1\2{_SECRETED}", text))
+
+
+def words_without_secrets(words: Iterable[str]) -> list[str]:
+    """The words of a command as `without_secrets`; what follows a flag such as --token is hidden whole."""
+    shown, before = [], ""
+    for word in words:
+        secret = _FLAG.fullmatch(before) and not word.startswith("-")
+        shown.append(_SECRETED if secret else without_secrets(word))
+        before = word
+    return shown
 
 
 def server_url(given: str, variable: str, default: str) -> str:

@@ -10,13 +10,12 @@ than X, and is refused then; with `reads=(WORD, WHAT)` a model with that word re
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
-from urllib.parse import urlsplit
 
 from qbench.errors import OptionError
+from qbench.llm.api_keys import without_secrets
 from qbench.options import again, option
 from qbench.scoring.phi import FAMILIES
 
@@ -75,11 +74,7 @@ def refuse_password(address: str) -> None:
     Raises:
         OptionError: it has one.
     """
-    try:
-        inside = urlsplit(address).password is not None
-    except ValueError:
-        inside = False
-    if inside or re.search(r"\bpassword\s*=", address):
+    if without_secrets(address) != address:
         raise OptionError(
             "the address holds a password, which would be shown on boards",
             remedy="Leave it out, and set PGPASSWORD or write it into ~/.pgpass",

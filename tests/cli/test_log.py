@@ -36,6 +36,21 @@ def test_commands_are_added_without_paths(file, tmp_path):
     assert len(json.loads(CliRunner().invoke(app, ["--format", "json"]).stdout)) == 2
 
 
+def test_what_is_secret_is_not_kept(file, monkeypatch):
+    monkeypatch.setenv("CO_API_KEY", "a-key-from-the-shell")
+    add_entry(["serve-index", "news", "--server", "postgresql://me:hush/hush@db.org:5432/x"], 0, 1)
+    add_entry(["serve-index", "news", "--server=host=db password='hush hush' user=me"], 0, 1)
+    add_entry(["leaderboard", "b", "--systems", "BM25 + LLM-itemwise(base_url=https://me:hush@h.org/v1)"], 0, 1)
+    add_entry(["publish", "b", "--token", "hush", "--systems", "a-key-from-the-shell", "hf_" + "x" * 34], 0, 1)
+    assert "hush" not in file.read_text()
+    assert commands(file) == [
+        "qbench serve-index news --server 'postgresql://me:[secret]@db.org:5432/x'",
+        "qbench serve-index news '--server=host=db password=[secret] user=me'",
+        "qbench leaderboard b --systems 'BM25 + LLM-itemwise(base_url=https://me:[secret]@h.org/v1)'",
+        "qbench publish b --token '[secret]' --systems '[secret]' '[secret]'",
+    ]
+
+
 @pytest.mark.parametrize("words", [[], ["log"], ["--version"], ["systems", "--help"], ["-h"]])
 def test_questions_are_not_logged(file, words):
     add_entry(words, 0, 0)
