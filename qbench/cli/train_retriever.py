@@ -157,15 +157,17 @@ def _read(figures: Mapping[str, float]) -> list[str]:
 
 def figures(
     bench: Bench,
-    model: Annotated[str, typer.Option(help="A trained NumColBERT or DeepQuant: a folder, or a name on the hub.")],
+    model: Annotated[str, typer.Option(help="A trained retriever of any kind: a folder, or a name on the hub.")],
     split: Annotated[Split, typer.Option(help="Split whose queries are read.")] = "dev",
     queries: Annotated[int, typer.Option(min=1, help="Largest number of queries, drawn at random.")] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the draw; that of the training draws its dev queries.")] = 13,
     output_format: FormatOption = "text",
 ) -> None:
-    """Print how well a trained NumColBERT or DeepQuant reads numbers: operators, units, comparisons of new values.
+    """Print how well a trained retriever compares values, and how well a NumColBERT or DeepQuant reads numbers.
 
-    The same figures are in the report of its training; nothing is trained here.
+    "order" is the share of pairs of documents that differ in one new value alone in which the one that satisfies the
+    query has the higher score, by magnitude and operator (a guess: 0.5). Operators, units and comparison networks are
+    those in the report of the model's training. Nothing is trained here.
 
     Example: qbench train figures my-benchmark --model deepquant --split test
     """
