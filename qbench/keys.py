@@ -26,10 +26,10 @@ REVISIONS: dict[str, int] = {
     "import": 2,
     "mask": 1,
     "relax": 2,
-    "generation": 5,
+    "generation": 6,
     "expansion": 2,
     "synthesis": 3,
-    "grounding": 1,
+    "grounding": 2,
     "grounded generation": 2,
     # Retrieval
     "analysis": 1,

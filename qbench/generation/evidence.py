@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qbench.generation.parts import PARTITIVE
 from qbench.generation.scope import restriction
 from qbench.quantities.concept_match import concept_stretches, concept_words
 from qbench.quantities.types import Span
@@ -39,9 +40,6 @@ or "paid 5 million to shareholders"."""
 MANY = 12
 """In a sentence with more numbers than this (a flattened table), only a label right before its number counts."""
 
-UNREAL_REACH = 120
-"""Characters before a number in which a word may make it an expectation."""
-
 REACH = 60
 """Characters between concept and number, at most."""
 
@@ -59,7 +57,7 @@ _MOVED_AFTER = re.compile(
     r"|above|below|faster|slower|change|difference|from|(?:over|under)\s+(?:his|her|its|their|the|budget))\b",
     re.IGNORECASE,
 )
-_PER = re.compile(r"\s*(?:(?:per|each|apiece|a|an|/)\s*\w|shr?\b|share\b)", re.IGNORECASE)
+_PER = re.compile(r"\s*(?:(?:per|each|apiece|an?)\s+\w|apiece\b|/\s*\w|shr?\b|share\b)", re.IGNORECASE)
 _MOVE_OF = re.compile(
     r"\b(?:increase|decrease|decline|growth|reduction|rise|fall|drop|change|improvement|shortfall|excess)s?"
     r"\s+(?:in|of)(?:\s+(?:the|its|our))?\s*$",
@@ -92,24 +90,6 @@ _GOVERNED = re.compile(r"\b(?!amounts?\b|totals?\b|sums?\b|aggregate\b)[a-z]{4,}
 """Before a number whose concept follows with "in": "benefits of $30 million in net revenue" are benefits."""
 _BEYOND = re.compile(r"\s+(?:exceed\w*|in\s+excess\s+of|over\s+and\s+above)\b", re.IGNORECASE)
 """After a concept: the number says by how much, "$420 million of expense exceeding payments"."""
-_UNREAL = re.compile(
-    r"\b(?:would|could|may|might|[Ii]f|expect\w*|[Aa]nticipat\w*|forecasts?|forecasting|project(?:s|ed|ing)|aim(?:s|ed|ing)?"
-    r"|target(?:s|ed|ing)?|hop(?:es?|ed|ing)|plan(?:s|ned|ning)|intend(?:s|ed|ing)?|propos(?:es?|ed|ing)|propos(?:al|als)|probably|likely)\b"
-    r"(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
-)
-"""Before a number in its clause: what is hoped for, expected or supposed leaves open what it comes to."""
-_SHARED = re.compile(r"\s*\(\s*\d[\d.]*\s*%\s*\)")
-"""After a count: its share of a whole, "152 (84%) patients"."""
-_LEFT_OUT = re.compile(
-    r"\b(?:exclud\w+|except(?:\s+for)?|without|other\s+than|withdrew|withdrawn)\s+(?:the\s+)?$", re.IGNORECASE
-)
-"""Before a count of those who are not meant."""
-_IN_GROUP = re.compile(
-    r"\s+(?:were\s+)?(?:in|to|into|received|allocated\s+to|assigned\s+to|randomi[sz]ed\s+to)\s+(?:(?:the|each|either|one|a)\s+)?"
-    r"(?:[\w-]+\s+){0,3}(?:group|arm|cohort)\b",
-    re.IGNORECASE,
-)
-"""After a count: one of the parts of a study."""
 _AGO = re.compile(r"\s*(?:ago|earlier|later|previously)\b", re.IGNORECASE)
 """After a time that says when, and not how long."""
 _EFFECT = re.compile(
@@ -132,8 +112,6 @@ _PRICE = re.compile(r"\bfor\s+(?:\w+\s+){0,2}[$€£¥]?\s*$", re.IGNORECASE)
 _MEANS = frozenset("cash stock shares securities notes debentures capital interest".split())
 """What a price is paid or a debt repaid in: "for $1.2 billion in cash" says no cash, and "$5 million in capital and
 interest" no capital."""
-_PARTITIVE = re.compile(r"\s*of\s+(?:the|its|our|their|his|her|these|those|this|that|all)\b", re.IGNORECASE)
-"""Between a number and what it is a part of: "$2 billion of our assets", "12 of the patients"."""
 _LABEL = re.compile(
     r"\b(?:groups?|arms?|cohorts?|phases?|stud(?:y|ies)|stages?|types?|grades?|class|tables?|figures?|levels?|steps?|notes?"
     r"|pages?|sections?|chapters?|items?|parts?|no\.?)\s+$",
@@ -144,17 +122,6 @@ _AGAINST = re.compile(r"(?:%|\bpct|\bper\s?cent)\s+to\s+$", re.IGNORECASE)
 """Before the second share of a vote: "a 58 pct to 42 pct margin"."""
 _SPLIT = re.compile(r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten))[\s-]for[\s-]$", re.IGNORECASE)
 """Before the second number of a ratio: "a five for four stock split"."""
-_OF_THEM = re.compile(
-    r"\b(?:of|among)\s+(?:whom|which|these|those|them)\W+(?:\w+\W+)?$|\b(?:groups|arms|cohorts|blocks)\s+of\s+$",
-    re.IGNORECASE,
-)
-_SOME_DID = re.compile(
-    r"\s+(?:who\s+|that\s+)?(?:had|have|has|developed|experienced|died|reported|showed|achieved|withdrew|discontinued"
-    r"|began|started|opted|dropped|declined|refused|required|responded|relapsed|failed|remained|improved|survived|suffered|presented|missed"
-    r"|(?:was|were)\s+(?:lost|excluded|withdrawn|positive|negative|found|unable|ineligible|diagnosed|hospitali[sz]ed))\b",
-    re.IGNORECASE,
-)
-"""After some of those who are counted, and not all of them: "6 infants had anomalies"."""
 _RATE_OF = re.compile(
     r"\s+(?:an?|per|each|every)\s+(?:day|week|month|quarter|year|hour|minute|ton|tonne|share|barrel|acre|head)\b|\s+daily\b",
     re.IGNORECASE,
@@ -162,6 +129,8 @@ _RATE_OF = re.compile(
 """After concept and number: "0.7 ounces of gold a ton", "3,000 tons of ore a day"."""
 _GRADE = re.compile(r"\b(?:per|an?)\s+(?:short\s+|long\s+|metric\s+)?ton(?:ne)?\b|/t\b", re.IGNORECASE)
 """Somewhere after a mass: "2.4 grams of gold, 64 grams of silver and 2 grams of copper per tonne"."""
+_DAILY = re.compile(r"[^.;]{0,60}?\b(?:daily|(?:an?|per|each)\s+(?:day|hour|month|year)|annually)\b", re.IGNORECASE)
+"""Somewhere after one of several amounts: "40 tons of ore and 9 of coal a day"."""
 _OF_WHICH = re.compile(r"\b(?:of|on|for|with|in|by|to|at|from)\s+(?:the|its|their|his|her|our)\b", re.IGNORECASE)
 """Between a concept and the number of something else: "the coupon on the 5 million bond"."""
 _MOMENT = re.compile(r"^\w+ing\b|survival$")
@@ -171,6 +140,8 @@ _IN_SCALE = re.compile(r"\b(?:in|000s?)\s+(?:millions|thousands|billions|omitted
 _WORD_BEFORE = re.compile(r"([^\W\d_][^\W_]*)[ \u00a0-]\Z")
 KNOWN = 3
 """Mentions from which on a concept counts as one that the corpus speaks of."""
+_COUNTRY = re.compile(r"\b(?:US|U\.\s?S\.|American)(?=\W|$)|\bUSD?\b|US\$", re.IGNORECASE)
+"""In a unit: whose dollar it is."""
 _CENTS = re.compile(r"\.\d\d$")
 PER_SHARE = 10_000.0
 """Nobody pays or earns so much for one share: it is the amount beside the one per share."""
@@ -189,6 +160,7 @@ _PART = re.compile(
 _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 
 
+OTHER_MONEY = "an amount in a currency whose document states another one of that name"
 UNSCALED = "an amount whose scale may stand elsewhere in its document"
 CUT = "the rest of a longer concept"
 PARTED = "nothing in the text ties the number to its concept"
@@ -230,6 +202,31 @@ def unscaled(table: pl.DataFrame, texts: Sequence[str], documents: Sequence[int]
     flags = [
         document in scaled and family == "currency" and _without_scale(text[start:end])
         for (family, start, end), text, document in zip(rows, texts, documents, strict=True)
+    ]
+    return np.array(flags, dtype=bool)
+
+
+def of_other_money(table: pl.DataFrame, texts: Sequence[str], documents: Sequence[int]) -> NDArray[np.bool_]:
+    """Whether each mention may be in another of the same name: dollars, where the document has Canadian ones.
+
+    Args:
+        table: n mentions (`quantity_schema`).
+        texts: n texts, the sentence of each mention.
+        documents: n documents, that of each mention.
+
+    Returns:
+        shape (n,). An amount that is written with the country ("US$5", "5 U.S. dollars") is sure.
+    """
+    named: dict[int, set[str]] = {}
+    units = [unit.split(" per ")[0] for unit in table["unit"].to_list()]
+    money = table["family"].str.starts_with("currency").to_list()
+    for unit, document, is_money in zip(units, documents, money, strict=True):
+        if is_money and " " in unit:
+            named.setdefault(document, set()).add(unit.rpartition(" ")[2])
+    spans = table.select("unit_start", "unit_end").iter_rows()
+    flags = [
+        is_money and unit in named.get(document, ()) and not _COUNTRY.search(text[max(0, first) : max(0, last)])
+        for unit, document, is_money, (first, last), text in zip(units, documents, money, spans, texts, strict=True)
     ]
     return np.array(flags, dtype=bool)
 
@@ -278,7 +275,7 @@ def _doubt(row: dict[str, Any], text: str, mates: Sequence[dict[str, Any]]) -> s
 
 def _is_sure(row: dict[str, Any], text: str, spans: Sequence[Span], numbers: Sequence[Span]) -> bool:
     """Whether a number is tied to its concept; `numbers` are where the mentions of its sentence stand."""
-    if _is_other(row, text) or (row["family"] == "count" and _is_part(row, text)):
+    if _is_other(row, text):
         return False
     if not row["concept_spans"]:
         return True
@@ -321,29 +318,13 @@ def _is_other(row: dict[str, Any], text: str) -> bool:
         return True
     if family == "time" and _AGO.match(text, end):
         return True
-    if _UNREAL.search(text, max(0, start - UNREAL_REACH), start):
+    if family in ("mass", "volume") and _DAILY.match(text, end):
         return True
     if family == "mass" and _GRADE.search(text, end, end + 2 * REACH):
         return True
     if row["unit"].endswith(" per share") and abs(row["value"]) > PER_SHARE:
         return True
     return family in _ELSEWHERE and _ELSEWHERE[family].match(text, end) is not None
-
-
-def _is_part(row: dict[str, Any], text: str) -> bool:
-    """Whether a count may be one of a part of those that are counted, or the number of a footnote."""
-    (start, end), unit = _number(row), (row["unit_start"], row["unit_end"])
-    if row["value"] == 1:
-        return True  # "one eye of each patient", "one offer"
-    if unit[0] >= row["value_end"]:
-        if row["value_end"] - row["value_start"] < 3 and text[unit[0]].isupper():
-            return True  # "8 Interest payments are due"
-        if _PARTITIVE.match(text, row["value_end"]):
-            return True
-    end = max([end, *(last for first, last in row["concept_spans"] if start <= first <= end + 1)])
-    if _SHARED.match(text, row["value_end"]) or _IN_GROUP.match(text, end) or _LEFT_OUT.search(text[:start]):
-        return True
-    return bool(_SOME_DID.match(text, end) or _OF_THEM.search(text[max(0, start - REACH) : start]))
 
 
 def _is_of_another(row: dict[str, Any], text: str, spans: Sequence[Span], gap: Span, numbers: Sequence[Span]) -> bool:
@@ -358,7 +339,7 @@ def _is_of_another(row: dict[str, Any], text: str, spans: Sequence[Span], gap: S
     if first == end and last > end:  # the concept follows
         close = max(stop for _, stop in spans)
         between = text[end:last]
-        if _PARTITIVE.match(between) or _RATE_OF.match(text, close) or (row["change"] and " in " in f" {between} "):
+        if PARTITIVE.match(between) or _RATE_OF.match(text, close) or (row["change"] and " in " in f" {between} "):
             return True
         if row["family"] == "time" and _MOMENT.search(row["concept"]):
             return True

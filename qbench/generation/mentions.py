@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from qbench.errors import InputError
 from qbench.generation.abbreviations import Abbreviations, explained, shorts_in
-from qbench.generation.evidence import CUT, UNSCALED, cut_short, unscaled
+from qbench.generation.evidence import CUT, OTHER_MONEY, UNSCALED, cut_short, of_other_money, unscaled
 from qbench.generation.gists import ENOUGH, alike, gist, gists
 from qbench.generation.languages import doubts_of
 from qbench.generation.names import Names
@@ -397,6 +397,7 @@ def _doubts(
     found = np.array(doubts_of(language)(rows, of_rows), dtype=object)
     for reason, flags in (
         (UNSCALED, unscaled(rows, of_rows, documents)),
+        (OTHER_MONEY, of_other_money(rows, of_rows, documents)),
         (CUT, cut_short(rows, of_rows, language)),
     ):
         found[flags & (found == "")] = reason

@@ -9,13 +9,13 @@ Such a mention answers no query, and breaks none: its sentence is undecided.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from qbench.generation.parts import REACH, Row, is_part_of_amount, is_part_of_count
 from qbench.quantities.types import Span
 
 CONJUNCTION = "one member of a conjunction whose number is of all"
-PART = "a count of a group, or of some of those who are counted"
+PART = "a part: of those who are counted, of an amount, of what is owed"
 SEGMENT = "an amount of a segment or a subsidiary"
 MOMENT = "a point in time, and no length"
 NOT_DONE = "authorised, planned or supposed, and not done"
@@ -23,11 +23,8 @@ EFFECT = "what one cause did to a result"
 FRACTION = "a part of a fraction"
 PIECE = "what there is one of something else for"
 
-Row = Mapping[str, Any]
-"""A mention: a row of `quantity_schema`."""
-
-REACH = 80
-"""Characters around a mention in which words restrict it."""
+EXPECTED_REACH = 120
+"""Characters before a number in which a word may make it an expectation."""
 
 _AND = r"(?:and(?:/or)?|or|&|plus|as\s+well\s+as)"
 _ITEM = r"[^\W\d][\w'’-]*(?:\s+[^\W\d][\w'’-]*){0,4}"
@@ -61,36 +58,6 @@ _PLACED = frozenset(
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _AMOUNT = re.compile(r"[$€£¥]|\d")
 
-_ARM = r"(?:group|arm|cohort)"
-_ARM_BEFORE = re.compile(
-    rf"\b(?<!parallel[ -])(?<!single[ -])(?<!two[ -])(?<!three[ -])(?<!four[ -])(?<!multi[ -]){_ARM}\b"
-    r"(?!\s*(?:of|stud(?:y|ies)|trials?|design|comparison|analysis|sessions?|therapy|setting|exercise|education|which)\b|-)"
-    r"[^.;]*$",
-    re.IGNORECASE,
-)
-_ARM_AFTER = re.compile(rf"[^.;]*?\b{_ARM}\b(?!\s*(?:stud(?:y|ies)|trials?|design|therapy|sessions?)\b)", re.IGNORECASE)
-_EITHER = re.compile(r"\b(?:or|either|versus|vs)\b", re.IGNORECASE)
-_OUT_OF = re.compile(r"\s*(?:of|out\s+of|/)\s*(?:the\s+)?(?:total\s+)?\d", re.IGNORECASE)
-_SHARED = re.compile(r"\s*[(\[]\s*\d[\d.,·]*\s*(?:%|per\s?cent)", re.IGNORECASE)
-_POINTING = re.compile(
-    r"\b(?:all|both|these|those|the|its|their|our|other|same|remaining|each|only|just)\s+$", re.IGNORECASE
-)
-_AGED_UNDER = re.compile(r"\w[-‑]$")
-"""Before a number that is no count: "under-five children"."""
-_OF_SAMPLE = re.compile(r"\bn\s*=\s*$", re.IGNORECASE)
-"""Before the number of a part that stands before it: "the few who fell ill (n = 9)"."""
-_FEW = 10.0
-"""Smaller counts behind "all" or "the" point to things named before: "all three practices"."""
-_ALL_BEFORE = re.compile(r"\b(?:total(?:\s+of)?|all|overall|altogether|in\s+all)\W+(?:the\s+)?$", re.IGNORECASE)
-_ALL_AFTER = re.compile(r"[^.;]*?\b(?:of\s+(?:whom|these|them|which)|including)\b", re.IGNORECASE)
-"""What makes one of several counts of a noun that of all."""
-_ONE_OF = re.compile(
-    r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten))\s+of\s+(?:the\s+)?$", re.IGNORECASE
-)
-_WITH = re.compile(r"\s+(?:with|who|whose|having|that|in|on)\b", re.IGNORECASE)
-"""Before and after a count of those of whom some others are counted: "one of 16 sailors with scurvy"."""
-_OTHER_KIND = re.compile(r"\s*[^\W\d_][\w-]*\s+(?:and|or|&)\s+(?:the\s+)?", re.IGNORECASE)
-"""Between two counts, the second with an attribute: "48 young and 132 old sailors"."""
 _VERSUS = re.compile(r"\s*(?:years?(?:\s+old)?)?\s*(?:versus|vs\.?|compared\s+(?:with|to))\s+\d", re.IGNORECASE)
 """After the age of one of two groups: "median age 50 versus 54 years"."""
 
@@ -122,6 +89,24 @@ _NOT_DONE_AFTER = re.compile(
 )
 _MIGHT_AFTER = re.compile(r"[^.;,]{0,40}\b(?:could|might|would|may)\b")
 _NOT_YET = re.compile(r"[^.;,]{0,25}\bnot\s+(?:yet\s+)?(?:been\s+)?[a-z]+(?:ed|id|nt)\b", re.IGNORECASE)
+_EXPECTED = re.compile(
+    r"\b(?:would|could|may|might|[Ii]f|expect\w*|[Aa]nticipat\w*|forecasts?|forecasting|project(?:s|ed|ing)|aim(?:s|ed|ing)?"
+    r"|target(?:s|ed|ing)?|hop(?:es?|ed|ing)|plan(?:s|ned|ning)|intend(?:s|ed|ing)?|propos(?:es?|ed|ing)|propos(?:al|als)|probably|likely)\b"
+    r"(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
+)
+"""Before a number in its clause: what is hoped for, expected or supposed leaves open what it comes to."""
+_MUST = re.compile(
+    r"\b(?:must|ought\s+to|(?:should|needs?(?:\s+to)?|(?:is|are|was|were)\s+(?:required|obliged)\s+to)\s+[a-z]+|will\s+(?:\w+\s+){0,2}?(?:be|total|reach|exceed|amount"
+    r"|come\s+to|rise|grow|increase|fall|boost|raise|lift|cut|bring|reduce|expand|result|generate|produce|lead|mean))\b(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
+)
+_LIMITED = re.compile(
+    r"\b(?:limit(?:s|ed|ing)?\s+(?:the|its|his|her|their|to|at)|cap(?:s|ped|ping))\b[^.;,]{0,40}$|\b(?:in\s+lieu|instead)\s+of\s+[$€£¥]?\s*$"
+)
+_SOUGHT = re.compile(
+    r"\b(?:seek(?:s|ing)?|sought|demand(?:s|ed|ing)|ask(?:s|ed|ing)?|request(?:s|ed|ing)|su(?:es?|ed|ing)|fac(?:es|ed|ing)|claim(?:ed|ing)"
+    r"|threaten\w*)\b(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
+)
+"""Before a number in its clause: what has to be or will be, the most that may be, and money that somebody wants."""
 _ANNUALISED = re.compile(r"\bannuali[sz]ed\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
 
 _ACTS = re.compile(
@@ -152,7 +137,9 @@ def restriction(row: Row, text: str, spans: Sequence[Span], mates: Sequence[Row]
     family = row["family"]
     if _PER.search(text, max(0, row["value_start"] - 12), row["value_start"]):
         return PIECE
-    if family == "count" and _is_part(row, text, spans, mates):
+    if family == "count" and is_part_of_count(row, text, spans, mates):
+        return PART
+    if is_part_of_amount(row, text, spans):
         return PART
     if family == "age" and _VERSUS.match(text, row["value_end"]):
         return PART
@@ -212,36 +199,6 @@ def _has_clause(text: str) -> bool:
     )
 
 
-def _is_part(row: Row, text: str, spans: Sequence[Span], mates: Sequence[Row]) -> bool:
-    """Whether a count may be one of an arm, or of some of those that another number counts."""
-    start, end = row["value_start"], row["value_end"]
-    noun = max([end, row["unit_end"], *(b for a, b in spans if end <= a <= end + 40)])
-    before, clause = text[max(0, start - REACH) : start], noun + REACH
-    if _OUT_OF.match(text, end) or _SHARED.match(text, noun) or (row["value"] < _FEW and _POINTING.search(before)):
-        return True
-    if _ARM_BEFORE.search(before):
-        return True
-    after = _ARM_AFTER.match(text, noun, clause)
-    if after is not None and not _EITHER.search(text, noun, after.end() + 4):
-        return True
-    if _AGED_UNDER.search(before) or (row["unit_end"] <= start and _OF_SAMPLE.search(before)):
-        return True
-    if row["value"] % 1 or (_ONE_OF.search(before) and _WITH.match(text, noun)):
-        return True
-    if _is_of_kind(row, text, spans, mates):
-        return True
-    others = any(mate["unit"] == row["unit"] and mate["value_start"] != start for mate in mates)
-    return others and not (_ALL_BEFORE.search(before) or _ALL_AFTER.match(text, noun, clause))
-
-
-def _is_of_kind(row: Row, text: str, spans: Sequence[Span], mates: Sequence[Row]) -> bool:
-    """Whether a count is of one kind, and another one right before it of another kind of the same."""
-    start, end = row["value_start"], row["value_end"]
-    last = max([row["unit_end"], *(b for a, b in spans if a >= end)])
-    before = max((mate["value_end"] for mate in mates if mate["value_end"] <= start), default=start)
-    return len(text[end:last].split()) > 1 and _OTHER_KIND.fullmatch(text, before, start) is not None
-
-
 def _is_of_segment(row: Row, text: str, spans: Sequence[Span]) -> bool:
     first = min([row["value_start"], *(a for a, _ in spans)])
     last = max([row["value_end"], row["unit_end"], *(b for _, b in spans)])
@@ -269,15 +226,20 @@ def _is_not_done(row: Row, text: str, spans: Sequence[Span]) -> bool:
     first = min([start, *(a for a, _ in spans)])
     if _SUPPOSED_BEFORE.search(before) or _NOT_YET.match(text, after):
         return True
+    clause = text[max(0, start - EXPECTED_REACH) : start]
+    if _EXPECTED.search(clause) or _MUST.search(clause) or _LIMITED.search(clause):
+        return True
     if _ANNUALISED.search(text, max(0, first - 30), first):
         return True
-    if family not in ("currency", "ratio"):
+    if family not in ("currency", "ratio", "mass", "volume"):
         return False
     said = " ".join(text[a:b] for a, b in spans)
-    possible = family == "currency" and not re.search(_POSSIBLE, said, re.IGNORECASE)
+    possible = family != "ratio" and not re.search(_POSSIBLE, said, re.IGNORECASE)
+    if family != "ratio" and _SOUGHT.search(clause):
+        return True
     if possible and (_POSSIBLE_BEFORE.search(before) or _NOT_DONE_AFTER.match(text, after)):
         return True
-    return _MIGHT_AFTER.match(text, after) is not None
+    return family in ("currency", "ratio") and _MIGHT_AFTER.match(text, after) is not None
 
 
 def _is_effect(row: Row, text: str, spans: Sequence[Span]) -> bool:

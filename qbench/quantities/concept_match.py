@@ -33,6 +33,22 @@ OTHERS = frozenset(
 )
 """Words that make a concept another thing, and none more specific: unrecognized expense, constant currency revenue."""
 
+WHOLES = frozenset(
+    "sale revenue turnover profit loss income earning debt reserve asset liability deposit expense expenditure cost "
+    "spending deficit surplus surpluse export import shipment production output capital equity backlog proceed gain "
+    "indebtedness borrowing benefit".split()
+)
+"""Words, folded, for sums of many things: what stands before them most often names a part, "copper sales"."""
+
+WHOLE_WORDS = frozenset(
+    "total overall combined consolidated aggregate whole entire group company net annual yearly quarterly monthly full "
+    "year half quarter month week first second third fourth 1st 2nd 3rd 4th qtr fiscal calendar january february march "
+    "april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec "
+    "end ended record actual reported recorded recognized recognised provisional preliminary final previous prior last "
+    "latest same ago our its their the an fy world worldwide global".split()
+)
+"""Words before them that name no part: periods, "total", "reported"."""
+
 UNCLEAR: Grade = -1
 """Of concepts that share words and are neither the same nor one more specific than the other."""
 
@@ -55,6 +71,15 @@ def concept_alternatives(concept: Concept) -> tuple[Concept, ...]:
 
 
 _MARKS = frozenset((ALTERNATIVE, BREAK))
+
+
+def is_whole(words: Concept) -> bool:
+    """Whether the words of a concept, as `concept_words` gives them, end with one for a sum of many things.
+
+    >>> is_whole(concept_words(("net", "sales"))), is_whole(("sale", "price"))
+    (True, False)
+    """
+    return words[-1:] != () and words[-1] in WHOLES
 
 
 @lru_cache(maxsize=200_000)
@@ -189,8 +214,10 @@ def concept_grade(query_concept: Concept, mention_concept: Concept, language: st
     """How well a mention's concept answers a query's: the grade of a document that meets the condition by it.
 
     Words are compared without case and number. Their order counts, and so does their closeness: a more specific
-    concept says the query's words one after the other and last ("adjusted net income" is a net income; a "net income
-    target", an "income net of tax" and a "provision / net income" may be anything, "deferred income" is another thing).
+    concept says the query's words one after the other and last ("labour contract" is a contract; a "contract
+    target", a "contract under review" and a "bid / contract" may be anything, "deferred income" is another thing).
+    Where these end with a word for a sum of many things, the words before may name no part of it: "annual net income"
+    is a net income, "copper sales" may be only some of the sales.
 
     Args:
         query_concept: the condition's concept, alternatives and all; a condition without one takes every mention.
@@ -214,6 +241,13 @@ def concept_grade(query_concept: Concept, mention_concept: Concept, language: st
     if any(words in asked or () in asked for words in said):
         return 2
     whole = [own for own, words in zip(said, concept_alternatives(mention_concept), strict=True) if BREAK not in words]
-    if any(own[-len(words) :] == words and OTHERS.isdisjoint(own[: -len(words)]) for words in asked for own in whole):
+    if any(own[-len(words) :] == words and _may_precede(own[: -len(words)], words) for words in asked for own in whole):
         return 1
     return UNCLEAR if () in said or any(not {*words}.isdisjoint(own) for words in asked for own in said) else 0
+
+
+def _may_precede(more: Concept, words: Concept) -> bool:
+    """Whether some words before a concept make it a more specific one, and neither another thing nor a part of it."""
+    if is_whole(words) and not all(word in WHOLE_WORDS or word.isdigit() for word in more):
+        return False
+    return OTHERS.isdisjoint(more)

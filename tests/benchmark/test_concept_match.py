@@ -25,13 +25,19 @@ concepts = st.lists(words, min_size=1, max_size=4).map(tuple)
         ("net income", "net net income", 2),
         ("treatment", "post-treatment", 0),  # after it
         ("net income", "income net", UNCLEAR),  # the same words in another order may be something else
-        ("income", "adjusted net income", 1),
+        ("income", "annual net income", 1),
+        ("income", "adjusted net income", UNCLEAR),  # it may be a part
+        ("sales", "copper sales", UNCLEAR),
+        ("sales", "1986 total sales", 1),
+        ("net sales", "full-year net sales", 1),
+        ("weight", "copper weight", 1),
         ("net income", "net interest income", UNCLEAR),
         ("income", "income tax rate", UNCLEAR),
         ("net income", "income", UNCLEAR),
         ("net income", "gross margin", 0),
         ("net income | profit", "profit", 2),
-        ("net income | profit", "gross profit", 1),
+        ("net income | profit", "gross profit", UNCLEAR),
+        ("net income | margin", "gross margin", 1),
         ("net income | profit", "income", UNCLEAR),
         ("net income", "", UNCLEAR),
         ("", "anything", 2),
