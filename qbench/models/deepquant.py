@@ -221,12 +221,8 @@ class DeepQuant(nn.Module):
             role: whose markers and filters they get.
         """
         tokens = self.tokens(texts, numbers, role)
-        filled = self.config.query_length if role == "query" else 0
-        ids, seen, words = _padded([each.ids for each in tokens], filled, self.tokenizer, self.config.attended)
+        ids, seen, words = self._counted(tokens, role)
         places = _ragged([each.places for each in tokens])
-        if role == "document" and self.config.skipped:
-            words &= ~torch.isin(ids, torch.tensor(self.config.skipped))
-        words &= ids != self.token
         device = self.device
         embedded = self.encoder.get_input_embeddings()(ids.to(device))
         flat = [number for each, some in zip(tokens, numbers, strict=True) for number in some[: len(each.places)]]
@@ -239,6 +235,32 @@ class DeepQuant(nn.Module):
             )
         hidden = self.encoder(inputs_embeds=embedded, attention_mask=seen.to(device)).last_hidden_state
         return Contextual(hidden.float(), words.to(device), places.to(device))
+
+    def word_ids(self, texts: Sequence[str], numbers: Sequence[Sequence[Number]]) -> list[NDArray[np.int64]]:
+        """The tokens of each document that take part in MaxSim, by their numbers in the vocabulary, in order."""
+        ids, _, words = self._counted(self.tokens(texts, numbers, "document"), "document")
+        return [row[kept].numpy() for row, kept in zip(ids, words, strict=True)]
+
+    def alone(self, words: Tensor) -> Tensor:
+        """The vectors of words, each in a document of this word alone, shape (n, dimension).
+
+        Args:
+            words: shape (n,), numbers in the vocabulary.
+        """
+        before = torch.tensor([self.tokenizer.cls_token_id, *self.config.document_marker])
+        last = torch.full((len(words), 1), self.tokenizer.sep_token_id)
+        ids = torch.cat([before.expand(len(words), -1), words[:, None], last], dim=1).to(self.device)
+        hidden = self.encoder(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state
+        return projected(hidden[:, len(before)].float(), self.projection)
+
+    def _counted(self, tokens: Sequence[NumberedTokens], role: Role) -> tuple[Tensor, Tensor, Tensor]:
+        """Ids, what the encoder sees, and what counts in MaxSim, each of shape (texts, tokens)."""
+        filled = self.config.query_length if role == "query" else 0
+        ids, seen, words = _padded([each.ids for each in tokens], filled, self.tokenizer, self.config.attended)
+        if role == "document" and self.config.skipped:
+            words &= ~torch.isin(ids, torch.tensor(self.config.skipped))
+        words &= ids != self.token
+        return ids, seen, words
 
     def parts(self, queries: Contextual, texts: Contextual) -> Parts:
         """The parts of the score of every query and text (*DeepQuant* eq. 10)."""

@@ -17,6 +17,7 @@ from torch import Tensor
 from qbench.models.deepquant import Contextual, DeepQuant
 from qbench.models.finite import check_finite
 from qbench.models.limits import with_smaller_batches
+from qbench.models.multi_vector import WORDS
 from qbench.models.number_layers import HIDDEN, projected
 from qbench.models.numbers import Number
 from qbench.models.single_vector import BATCH, Role
@@ -107,6 +108,27 @@ class DeepQuantEncoder:
             np.concatenate([none[1], *(one["towers"] for one in made)], dtype=np.float32),
             np.concatenate([none[2], *(one["units"] for one in made)], dtype=np.float32),
         )
+
+    def token_ids(
+        self, texts: Sequence[str], numbers: Sequence[Sequence[Number]]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The words of documents that `documents` gives vectors for, without running the model.
+
+        Returns:
+            number of vectors of each text, shape (texts,), and the words' numbers in the vocabulary, in order.
+        """
+        kept: list[NDArray[np.int64]] = []
+        for first in range(0, len(texts), self.batch):
+            last = first + self.batch
+            kept += self.model.word_ids(texts[first:last], numbers[first:last])
+        lengths = np.array([len(ids) for ids in kept], np.int64)
+        return lengths, np.concatenate([*kept, np.empty(0, np.int64)])
+
+    @torch.no_grad()
+    def alone(self) -> Floats:
+        """The vector of each word of the vocabulary in a document of this word alone, shape (words, dimension)."""
+        parts = torch.split(torch.arange(len(self.model.tokenizer)), WORDS)
+        return np.concatenate([self.model.alone(words).cpu().numpy() for words in parts], dtype=np.float32)
 
     def queries(self, texts: Sequence[str], numbers: Sequence[Sequence[Number]]) -> list[QueryVectors]:
         """The arrays of each query; arguments and errors as in `documents`."""

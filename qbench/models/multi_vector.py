@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ from qbench.models.single_vector import BATCH, Role, load_model
 if TYPE_CHECKING:
     import sentence_transformers
 
-_WORDS = 1024
+WORDS = 1024
 """Documents of one word that go through a model together."""
 
 UNTRAINED = "the projection was not trained: qbench train colbert"
@@ -56,6 +56,15 @@ class MultiVectorEncoder(Protocol):
 
     def cut(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which documents have more tokens than are read, shape (texts,)."""
+        ...
+
+
+@runtime_checkable
+class WordEncoder(Protocol):
+    """An encoder whose token vectors stand for one word of its vocabulary each."""
+
+    def alone(self) -> NDArray[np.float32]:
+        """The vector of each word in a document of this word alone, shape (words, dimension)."""
         ...
 
 
@@ -139,8 +148,8 @@ class MultiVector:
         features = self._features([stand_in])
         place = int((features["input_ids"][0] == self.model.tokenizer.unk_token_id).nonzero()[0])
         words, found = len(self.model.tokenizer), []
-        for first in range(0, words, _WORDS):
-            ids = torch.arange(first, min(first + _WORDS, words))
+        for first in range(0, words, WORDS):
+            ids = torch.arange(first, min(first + WORDS, words))
             some = {
                 name: value.expand(len(ids), *value.shape[1:]).clone() if torch.is_tensor(value) else value
                 for name, value in features.items()

@@ -19,6 +19,7 @@ from qbench.compression.codec import Arrays
 from qbench.compression.plain import DTYPES
 from qbench.models.encoders import require_neural
 from qbench.models.folders import model_digest, model_folder
+from qbench.models.numbers import Number
 from qbench.quantities.written import asked_numbers, stated_numbers
 from qbench.retrieval.late_interaction import BLOCK, token_notes
 from qbench.retrieval.ranker_options import DeepQuantOptions
@@ -27,7 +28,7 @@ from qbench.retrieval.shared_texts import mentions_by_text
 from qbench.retrieval.stored import mapped, save_arrays
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.vector_ranker import VectorRanker
-from qbench.retrieval.vectors import LENGTHS, StoredVectors, build_vectors, open_vectors
+from qbench.retrieval.vectors import LENGTHS, StoredVectors, TokenIds, build_vectors, open_vectors
 from qbench.scoring.number_relevance import AskedNumbers, StatedNumbers, scored, search
 
 if TYPE_CHECKING:
@@ -45,12 +46,14 @@ class NumberInteraction(VectorRanker):
         tokens: the word vectors of the distinct texts.
         numbers: the numbers of the distinct texts.
         depth: number of documents that it retrieves.
+        token_ids: which words documents' vectors stand for.
     """
 
     encoder: DeepQuantEncoder
     tokens: StoredVectors
     numbers: StatedNumbers
     depth: int
+    token_ids: TokenIds
 
     def encoded(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with their `AskedNumbers`; those without conditions have none."""
@@ -98,8 +101,14 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
     # Units stay whole: an exponential is taken of their products.
     small = np.float32 if options.dtype == "float32" else np.float16
 
+    def stated(texts: Sequence[str]) -> list[list[Number]]:
+        return [stated_numbers(text, mentions_of(text)) for text in texts]
+
+    def token_ids(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return encoder.token_ids(texts, stated(texts))
+
     def encode(texts: list[str]) -> Arrays:
-        made = encoder.documents(texts, [stated_numbers(text, mentions_of(text)) for text in texts])
+        made = encoder.documents(texts, stated(texts))
         return {
             LENGTHS: made.lengths,
             **DTYPES[options.dtype].encode(made.vectors),
@@ -109,13 +118,14 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
         }
 
     built = build_vectors("token vectors", encoder, encode, params, context, block=BLOCK, finish=_save_numbers)
-    tokens, held = open_vectors(built, options.dtype, stage, context)
+    tokens, held = open_vectors(built, options.dtype, stage, context, token_ids)
     numbers = open_numbers(built.folder)
     if stage.compression is not None:
         beside = sum((built.folder / f"{name}.npy").stat().st_size for name in (_STARTS, _TOWERS, _UNITS))
         held = replace(held, size=held.size + beside)
     meta = {**token_notes(tokens, held, stage, context), "numbers": int(numbers.starts[-1])}
-    return OpenedRanker(NumberInteraction(encoder, tokens, numbers, context.depth), held.seconds, held.size, meta)
+    ranker = NumberInteraction(encoder, tokens, numbers, context.depth, token_ids)
+    return OpenedRanker(ranker, held.seconds, held.size, meta)
 
 
 def open_numbers(folder: Path) -> StatedNumbers:

@@ -37,6 +37,7 @@ def train_codebook(
     overwrite: bool = False,
     progress: Progress = silent,
     on_epoch: Callable[[Record], None] | None = None,
+    read: Callable[..., CodebookData] = read_codebook_data,
 ) -> Manifest:
     """Train a codebook for the vectors of an encoder; the artefact is what `-WolfPQ(codebook=...)` and its kin take.
 
@@ -52,6 +53,7 @@ def train_codebook(
         overwrite: replace another codebook in `output`.
         progress: is given the number of batches done.
         on_epoch: is called with the record of each epoch, that before fine-tuning first.
+        read: reads what is learnt from; one that remembers serves several codebooks of an encoder.
 
     Returns:
         the manifest; `counts` has the distortion on the sample that PQ started from, before and after, and nDCG@10 on
@@ -74,7 +76,7 @@ def train_codebook(
     }
 
     def make() -> CodebookTask:
-        return open_task(read_codebook_data(benchmark, stage, work, recipe, progress), recipe, progress)
+        return open_task(read(benchmark, stage, work, recipe, progress), recipe, progress)
 
     if recipe.variant != "WolfPQPre":
         return train_checkpoint("codebook training", params, output, make, overwrite, progress, on_epoch)

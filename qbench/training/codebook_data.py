@@ -6,14 +6,15 @@ Source: *WolfPQ* 6.4. Vectors stay mapped from disk: a batch reads its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qbench.benchmark.benchmark import Benchmark, benchmark_key
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.types import Query
 from qbench.errors import InputError, OptionError
 from qbench.evaluation.measures import relevant_queries
@@ -21,16 +22,21 @@ from qbench.models.multi_vector import MultiVector, MultiVectorEncoder
 from qbench.models.single_vector import Encoder
 from qbench.progress import Progress
 from qbench.randomness import generator
+from qbench.retrieval.deepquant import NumberInteraction
 from qbench.retrieval.dense import Dense
+from qbench.retrieval.explaining import bench_of
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.late_interaction import LateInteraction
 from qbench.retrieval.lexical import BM25
 from qbench.retrieval.opening import open_ranker
-from qbench.retrieval.passages import placed
-from qbench.retrieval.rankers import Candidates, RankerContext, Search
+from qbench.retrieval.rankers import Candidates, Search
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.vectors import StoredVectors, tokens_of_corpus
+from qbench.scoring.number_relevance import AskedNumbers
 from qbench.training.codebook_recipe import CodebookRecipe
+
+if TYPE_CHECKING:
+    from qbench.models.deepquant_encoder import DeepQuantEncoder
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ class CodebookData:
         tokens: shape (vectors,), what these stand for, in the vocabulary; None where a text has one vector.
     """
 
-    encoder: Encoder | MultiVectorEncoder
+    encoder: Encoder | MultiVectorEncoder | DeepQuantEncoder
     vectors: StoredVectors
     pairs: Pairs
     held: Held | None
@@ -123,19 +129,16 @@ def read_codebook_data(
     Raises:
         InputError: no training query has a positive and a negative.
     """
-    context = RankerContext(
-        placed(benchmark.corpus),
-        benchmark_key(benchmark),
-        work / "indexes",
-        progress=progress,
-        language=benchmark.language,
-    )
+    context = replace(bench_of(benchmark, work).context(), progress=progress)
     encoder, lexical = open_ranker(stage, context).ranker, open_ranker(parse_system("BM25").first, context).ranker
     if isinstance(encoder, Dense):
         vectors, tokens = encoder.vectors, None
     elif isinstance(encoder, LateInteraction) and isinstance(encoder.encoder, MultiVector):
         vectors = encoder.tokens
         tokens = tokens_of_corpus(vectors, encoder.encoder.token_ids, context)
+    elif isinstance(encoder, NumberInteraction):
+        vectors = encoder.tokens
+        tokens = tokens_of_corpus(vectors, encoder.token_ids, context)
     else:
         raise OptionError("the vectors of this model stand for more than words", value=str(stage))
     if not isinstance(lexical, BM25):
@@ -148,7 +151,7 @@ def read_codebook_data(
 class _Reader:
     benchmark: Benchmark
     doc_ids: pl.Series
-    encoder: Dense | LateInteraction
+    encoder: Dense | LateInteraction | NumberInteraction
     rows: NDArray[np.intp]
     lexical: BM25
     recipe: CodebookRecipe
@@ -157,7 +160,7 @@ class _Reader:
         """The pairs of every training query that has a positive, and a negative among BM25's best."""
         queries, judged = self.benchmark.queries_of("train"), self._judged()
         found = self._found(queries)
-        searches = self.encoder.encoded([Search(query.query_id, query.text) for query in queries])
+        searches = self.encoder.encoded([Search(query.query_id, query.text, query.conditions) for query in queries])
         rows, numbers = self.rows, []
         drawn: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
         for number, (query, some) in enumerate(zip(queries, found, strict=True)):
@@ -195,7 +198,7 @@ class _Reader:
         if not queries:
             return None
         ids = [query.query_id for query in queries]
-        searches = self.encoder.encoded([Search(query.query_id, query.text) for query in queries])
+        searches = self.encoder.encoded([Search(query.query_id, query.text, query.conditions) for query in queries])
         vectors = _stacked(searches)
         qrels = self.benchmark.qrels.filter(pl.col("query_id").is_in(ids))
         texts = [query.text for query in queries]
@@ -234,7 +237,8 @@ class _Reader:
 
 def _stacked(searches: Sequence[Search]) -> NDArray[np.float32]:
     """The queries' vectors in one array, those of tokens filled up with zeros, which add nothing to MaxSim."""
-    vectors = [np.asarray(search.vector, np.float32) for search in searches]
+    given = [search.vector.words if isinstance(search.vector, AskedNumbers) else search.vector for search in searches]
+    vectors = [np.asarray(vector, np.float32) for vector in given]
     if vectors[0].ndim == 1:
         return np.stack(vectors)
     longest = max(len(rows) for rows in vectors)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from qbench.compression.contextual import save_context
 from qbench.errors import OptionError
-from qbench.models.multi_vector import MultiVector
+from qbench.models.multi_vector import WordEncoder
 from qbench.progress import Progress, silent
 from qbench.ranges import range_rows
 from qbench.training.codebook_data import CodebookData
@@ -43,7 +43,7 @@ class ContextualTask(CodebookTask):
     network: ContextualQuantiser
 
     def __init__(self, data: CodebookData, recipe: CodebookRecipe, progress: Progress = silent) -> None:
-        if data.tokens is None or not isinstance(data.encoder, MultiVector):
+        if data.tokens is None or not isinstance(data.encoder, WordEncoder):
             raise OptionError("CQ needs the token vectors of a ColBERT", value=type(data.encoder).__name__)
         self.tokens, self.alone = data.tokens, data.encoder.alone()
         super().__init__(data, recipe, progress)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from qbench.errors import OptionError
-from qbench.models.multi_vector import MultiVectorEncoder
-from qbench.models.single_vector import Encoder, SingleVector
+from qbench.models.single_vector import SingleVector
 from qbench.models.tct_colbert import TCTColBERT
 from qbench.training.students import AggretrieverStudent, SingleVectorStudent, Student
 
@@ -76,7 +75,7 @@ class TctQueries:
         self.encoder.tokenizer.save_pretrained(folder)
 
 
-def open_query_encoder(encoder: Encoder | MultiVectorEncoder) -> QueryEncoder:
+def open_query_encoder(encoder: object) -> QueryEncoder:
     """The trainable side of an encoder that search has opened; it is trained in place.
 
     Raises:

@@ -22,6 +22,7 @@ from qbench.training.codebook_data import encoder_stage, read_codebook_data
 from qbench.training.codebook_task import quantiser_of
 from tests.compression.trained_codebook import drawn
 from tests.encoder_factories import tiny_bert
+from tests.number_factories import WORDS, operator_benchmark, random_deepquant
 from tests.training.test_codebook import RECIPE, bench  # noqa: F401
 
 CQ = replace(RECIPE, variant="CQ", M=4, K=8)
@@ -142,6 +143,28 @@ def test_scores_on_dev_are_those_of_search(model, bench, tmp_path):  # noqa: F81
         return codec.decode(codec.encode_tokens(given[:, : given.shape[1] // 2], task.tokens[task._rows(texts)[0]]))
 
     np.testing.assert_allclose(task.relevance(query, texts, stored), expected, rtol=1e-5)
+
+
+def test_the_words_of_a_deepquant_take_it_and_its_numbers_stay(tmp_path):
+    benchmark = operator_benchmark()
+    model = random_deepquant(tiny_bert(tmp_path / "plain", WORDS, positions=48), tmp_path / "model")
+    encoder, work = f"DeepQuant(model={model}, dtype=float32)", tmp_path / "work"
+    stage = encoder_stage(encoder, tokens=True)
+    data = read_codebook_data(benchmark, stage, work, CQ, lambda *_: None)
+    # "the weight of lamps is 2 kg": the number is none of the words; and a word alone has the vector that it is given.
+    words = data.encoder.model.tokenizer.convert_ids_to_tokens(data.tokens[data.vectors.starts[0] :][:9].tolist())
+    assert [word for word in words if word[0] != "["] == ["the", "weight", "of", "lamps", "is", "kg"]
+    place = data.encoder.model.tokenizer.convert_tokens_to_ids("lamps")
+    lengths, tokens = data.encoder.token_ids(["lamps"], [[]])
+    own = data.encoder.documents(["lamps"], [[]]).vectors[tokens.tolist().index(place)]
+    np.testing.assert_allclose(data.encoder.alone()[place], own, atol=1e-5)
+    assert lengths.tolist() == [len(tokens)]
+    train_codebook(benchmark, tmp_path / "cq", encoder, CQ, work=work)
+    names = [f"BM25 + {encoder}", f"BM25 + {encoder}-CQ(codebook={tmp_path / 'cq'})"]
+    options = ExecuteOptions(split="train")
+    whole, *_, coded = execute(benchmark, [parse_system(name) for name in names], work, options)
+    assert coded.meta["reranker_numbers"] == whole.meta["reranker_numbers"] > 0
+    assert coded.meta["reranker_compression"] != 1
 
 
 def test_one_vector_for_each_text_has_no_tokens(model, bench, codec, tmp_path):  # noqa: F811
