@@ -106,18 +106,21 @@ def without_secrets(text: str) -> str:
     >>> without_secrets("postgresql://me:hush@db.org/x host=db password='it is' user=me")
     'postgresql://me:[secret]@db.org/x host=db password=[secret] user=me'
     """
-    for value in _environment().values():
-        text = text.replace(value, _SECRETED)
     text = _USER.sub(lambda at: f"://{'' if at['user'] is None else at['user'] + ':'}{_SECRETED}@", text)
     return re.sub(_KEY_FORM, _SECRETED, _NAMED.sub(rf"\1\2{_SECRETED}", text))
 
 
 def words_without_secrets(words: Iterable[str]) -> list[str]:
-    """The words of a command as `without_secrets`; what follows a flag such as --token is hidden whole."""
+    """The words of a command as `without_secrets`, and without the values of environment variables for secrets.
+
+    What follows a flag such as --token is hidden whole.
+    """
     shown, before = [], ""
     for word in words:
         secret = _FLAG.fullmatch(before) and not word.startswith("-")
         shown.append(_SECRETED if secret else without_secrets(word))
+        for value in _environment().values():
+            shown[-1] = shown[-1].replace(value, _SECRETED)
         before = word
     return shown
 

@@ -13,7 +13,8 @@ CUT = "cut off at --max-tokens"
 NO_TEXT = "not a text"
 FORMLESS = "not JSON of the form that was asked for"
 
-_THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(r"\A.*</think(?:ing)?>|\A\s*<think(?:ing)?>.*", re.DOTALL | re.IGNORECASE)
+"""Up to the end of the last thought, whose start some servers leave to the prompt; or all, if it does not end."""
 _STARTS = 20
 """Number of braces that are tried as the start of the object."""
 
@@ -45,7 +46,7 @@ def texts_of(answer: Any, task: Task) -> tuple[list[str], list[tuple[str, str]]]
 
 
 def without_thought(answer: Any) -> str:
-    """The text of an answer, without the thoughts that a model writes first."""
+    """The text of an answer, without the thoughts that a model writes first; "" if it was cut off before their end."""
     return _THOUGHT.sub("", str(answer.get("text") or "")).strip()
 
 

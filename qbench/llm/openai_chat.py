@@ -37,7 +37,7 @@ _ABOUT_SEED = re.compile(r"\bseed\b", re.IGNORECASE)
 _ABOUT_LOGPROBS = re.compile(r"logprobs", re.IGNORECASE)
 _LOGPROBS = (20, 5, 0)
 """Numbers of the likeliest tokens that are asked for: OpenAI's most, that of stricter servers, none."""
-_REFUSED = "Look at the request's message; --base-url, --model, --temperature or --max-tokens may not suit this server"
+_REFUSED = "Look at the server's message; base_url, model, temperature or max_tokens may not suit it"
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class OpenAIChat:
 
     def __post_init__(self) -> None:
         if not self.model.strip():
-            raise OptionError("no model is named", remedy="Name one with --model")
+            raise OptionError("no model is named", remedy="Give its name at the server as model")
         if not 0 <= self.temperature <= 2:
             raise OptionError("a temperature lies between 0 and 2", value=self.temperature)
         if self.max_tokens < 1:
@@ -151,7 +151,7 @@ class OpenAIChat:
         message = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(choice, dict) or not isinstance(message, dict):
             raise RequestError(
-                "its answer holds no message", attempts=SLOW, charged=True, remedy="Check --base-url and --model"
+                "its answer holds no message", attempts=SLOW, charged=True, remedy="Check base_url and model"
             )
         usage = body.get("usage")
         counts = usage if isinstance(usage, dict) else {}

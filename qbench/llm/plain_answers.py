@@ -40,17 +40,26 @@ def choice_in(answer: Any, choices: Sequence[str]) -> float | None:
     >>> choice_in({"text": "4", "said": "4", "chances": {"4": 0.6, "5": 0.2}}, "12345")
     4.25
     """
+    number = _number_in(answer, choices)
+    if number is None or not has_chances(answer, choices):
+        return None if number is None else float(number)
+    chances: dict[str, float] = answer["chances"]
+    return sum(int(word) * chance for word, chance in chances.items()) / sum(chances.values())
+
+
+def has_chances(answer: Any, choices: Sequence[str]) -> bool:
+    """Whether an answer has log-probabilities of the number that it gives, so that `choice_in` is their expectation."""
+    number = _number_in(answer, choices)
+    return number is not None and answer.get("said") == number and bool(answer.get("chances"))
+
+
+def _number_in(answer: Any, choices: Sequence[str]) -> str | None:
     written = _OUT_OF.sub("", without_thought(answer))
     numbers = set(_NUMBER.findall(written))
     if len(numbers) != 1:
         return None
     (number,) = numbers
-    if not float(choices[0]) <= float(number) <= float(choices[-1]):
-        return None
-    chances: dict[str, float] = answer.get("chances", {})
-    if answer.get("said") != number or not chances:
-        return float(number)
-    return sum(int(word) * chance for word, chance in chances.items()) / sum(chances.values())
+    return number if float(choices[0]) <= float(number) <= float(choices[-1]) else None
 
 
 @dataclass(frozen=True)
@@ -80,6 +89,11 @@ def permutation_in(answer: Any, count: int) -> Permutation:
 
     Numbers in brackets count; where there are none, all whole numbers. An answer without any leaves the texts as they
     stand, all of them missing.
+
+    Source: RankZephyr (Pradeep et al. 2023). Its authors' code, RankLLM, makes an order whole in the same way, but it
+    takes every run of digits for a number, in brackets or not ("The 3 texts: [2] > [1] > [3]" is 3, 2, 1 there), and
+    digits in circles, too. Its analysis counts each answer once, by the first thing that is wrong with it; here texts
+    are counted, and an answer with any fault is malformed.
 
     >>> permutation_in({"text": "[2] > [2] > [7]"}, 3)
     Permutation(order=(1, 0, 2), missing=2, repeated=1, unknown=1)

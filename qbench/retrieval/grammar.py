@@ -25,6 +25,7 @@ from types import MappingProxyType
 from typing import Any
 
 from qbench.errors import OptionError
+from qbench.llm.api_keys import without_secrets
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.registry import RERANKED, SCORED, Entry, K, Parameter, Registry, Role, Value, chosen, unknown
 from qbench.retrieval.systems import Component, Stage, System
@@ -49,7 +50,8 @@ def parse_system(text: str, registry: Registry = REGISTRY, models: Mapping[str, 
 
     Raises:
         UnknownNameError: a component is not known; says which are.
-        OptionError: a parameter is not known or has a value that is not allowed, or the text is not in the grammar.
+        OptionError: a parameter is not known or has a value that is not allowed, or the text is not in the grammar, or
+            holds a password or key.
 
     >>> str(parse_system("QBM25( alpha = 0.50, k1=1.5 )"))
     'QBM25(alpha=0.5)'
@@ -60,6 +62,9 @@ def parse_system(text: str, registry: Registry = REGISTRY, models: Mapping[str, 
     for name in models:
         if name not in known:
             raise OptionError(f"{name} reads no model", value=models[name], remedy=f"Known: {', '.join(known)}")
+    if without_secrets(text) != text:
+        remedy = "Leave it out: keys and passwords come from the environment (OPENAI_API_KEY, PGPASSWORD)"
+        raise OptionError("a system's name holds a password or key, which would be shown on boards", remedy=remedy)
     reader = _Reader(text, registry, models)
     try:
         system = reader.system()

@@ -23,7 +23,7 @@ from qbench.keys import revision
 from qbench.llm.asking import ask_each
 from qbench.llm.client import Access
 from qbench.llm.openai_chat import OpenAIChat, chat_server
-from qbench.llm.plain_answers import choice_in, is_refusal, permutation_in
+from qbench.llm.plain_answers import choice_in, has_chances, is_refusal, permutation_in
 from qbench.llm.prompts import Slots, load_prompt
 from qbench.progress import Progress, silent
 from qbench.retrieval.ranker_options import (
@@ -178,7 +178,7 @@ class Itemwise(LanguageModelRanker):
             score = choice_in(answer, self.server.prompt.answer.choices)
             if score is not None:
                 given[i] = score
-                expected += "chances" in answer
+                expected += has_chances(answer, self.server.prompt.answer.choices)
             return score is not None
 
         counts = self.ask(items, read)

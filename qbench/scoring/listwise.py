@@ -14,7 +14,8 @@ def windows(count: int, size: int, stride: int) -> list[tuple[int, int]]:
     The first window ends with the ranking and each next one `stride` places before; the last one starts with the
     ranking, and is shorter where the places do not come out even. A ranking of fewer than two has none.
 
-    Source: the sliding window of Sun et al. (2023) and RankZephyr (Pradeep et al. 2023).
+    Source: the sliding window of Sun et al. (2023) and RankZephyr (Pradeep et al. 2023). The windows are those of its
+    authors' code, RankLLM, but for a window of one document, which it asks about.
 
     Args:
         count: number of documents.

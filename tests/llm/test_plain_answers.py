@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qbench.llm.plain_answers import choice_in, is_refusal, permutation_in
+from qbench.llm.plain_answers import choice_in, has_chances, is_refusal, permutation_in
 
 SCALE = ("1", "2", "3", "4", "5")
 
@@ -22,6 +22,9 @@ SCALE = ("1", "2", "3", "4", "5")
         ("**2**", 2),
         ("3.5", 3.5),
         ("<think>1 or 2?</think>\n5", 5),
+        ("its price, 3, is fine </think> 5", 5),  # the prompt ended with the start of the thought
+        ("<think>a</think> <think>2?</think> 5", 5),
+        ("<think>perhaps 4, as", None),
         ("4, that is: 4", 4),
         ("0", None),
         ("6", None),
@@ -46,7 +49,11 @@ def test_an_expectation_is_over_the_numbers_that_are_offered():
 
 def test_probabilities_of_another_number_than_the_one_that_is_said_do_not_count():
     """The 5 of "4/5", or a number in what a model thought first."""
-    assert choice_in({"text": "4/5", "said": "5", "chances": {"5": 1.0}}, SCALE) == 4
+    answer = {"text": "4/5", "said": "5", "chances": {"5": 1.0}}
+    assert choice_in(answer, SCALE) == 4
+    assert not has_chances(answer, SCALE)
+    assert has_chances({**answer, "text": "5"}, SCALE)
+    assert not has_chances({**answer, "text": "5 or 4"}, SCALE)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +68,8 @@ def test_probabilities_of_another_number_than_the_one_that_is_said_do_not_count(
         ("[0] > [4] > [2]", (1, 0, 2), (2, 0, 2)),
         ("[999999999999999999]", (0, 1, 2), (3, 0, 0)),
         ("<think>[1] > [2]</think> [2] > [1] > [3]", (1, 0, 2), (0, 0, 0)),
+        ("[1] is short. </think> [2] > [1] > [3]", (1, 0, 2), (0, 0, 0)),
+        ("<think>[2] > [1] > [3], or", (0, 1, 2), (3, 0, 0)),
         ("I cannot decide.", (0, 1, 2), (3, 0, 0)),
     ],
 )

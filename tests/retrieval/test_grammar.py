@@ -302,6 +302,20 @@ def test_a_default_that_is_written_out_changes_nothing():
     assert parse_system("ColBERT(model=m, nprobe=4)") == parse_system("ColBERT(model=m)")
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "BM25 + LLM-itemwise(model=m, base_url=http://me:hush@localhost/v1)",
+        'SBERT(model=OpenAI) + LLM-itemwise(model=m, base_url="http://localhost/v1?api_key=hush")',
+        'Postgres(dsn="host=db sslpassword=hush")',
+    ],
+)
+def test_a_secret_in_a_name_is_refused_and_not_shown(name):
+    with pytest.raises(OptionError, match="holds a password or key, which would be shown on boards") as caught:
+        parse_system(name)
+    assert "hush" not in str(caught.value)
+
+
 def test_a_list_of_systems_says_to_repeat_the_option():
     with pytest.raises(OptionError, match=r"Repeat the option: --systems BM25 --systems 'QBM25\(alpha=2, k1=1\)'"):
         parse_system("BM25, QBM25(alpha=2, k1=1)")

@@ -110,7 +110,7 @@ def test_the_address_is_in_no_key(tmp_path, server):
 def test_a_password_is_refused_before_anything_runs():
     for address in ("postgresql://me:secret@host/x", "host=a password=secret", "host=a sslpassword=secret"):
         with pytest.raises(OptionError, match="PGPASSWORD") as caught:
-            parse_system(f'Postgres(dsn="{address}")').first.options()
+            parse_system(f'Postgres(dsn="{address}")')
         assert "secret" not in str(caught.value)
 
 

@@ -40,6 +40,17 @@ def test_every_document_can_come_to_the_front(count, size, stride):
         assert next_start < start < next_end
 
 
+@given(st.integers(0, 300), st.integers(2, 30), st.integers(1, 30))
+def test_windows_are_those_of_the_authors(count, size, stride):
+    """As RankLLM's loop goes, which also asks about a window of one document."""
+    stride = min(stride, size)
+    end, start, theirs = count, max(count - size, 0), []
+    while end > start and (not theirs or theirs[-1][0] != 0):
+        theirs.append((start, end))
+        end, start = end - stride, max(start - stride, 0)
+    assert windows(count, size, stride) == [span for span in theirs if span[1] - span[0] > 1]
+
+
 def test_shares_are_means_over_comparisons():
     won = shares_won(4, [(0, 1, 1.0), (1, 0, 0.25), (2, 0, 0.5)])
     assert won.tolist() == pytest.approx([(1 + 0.75 + 0.5) / 3, 0.125, 0.5, 0.5])
