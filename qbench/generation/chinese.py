@@ -8,7 +8,7 @@ from decimal import Decimal
 from qbench.generation.forms import Style, UnitForm
 from qbench.generation.surfaces import RARE, clean, digits_of
 from qbench.quantities.chinese.lexicon import unit_forms as forms_read
-from qbench.quantities.chinese.lexicon import written_forms
+from qbench.quantities.chinese.lexicon import words, written_forms
 from qbench.quantities.units import Unit, Units
 
 TEMPLATES = "templates/queries.zh.toml"
@@ -25,11 +25,13 @@ _DECIMALS = 4
 def value_forms(value: float) -> dict[Style, str]:
     """Every exact way to write a number; each reads back to the same value.
 
-    >>> value_forms(35_000_000.0)
-    {'plain': '35000000', 'comma': '35,000,000', 'word': '3500万'}
+    >>> value_forms(35_000_000.0), value_forms(0.0)
+    ({'plain': '35000000', 'comma': '35,000,000', 'word': '3500万'}, {'plain': '0', 'word': '0'})
     """
     exact = Decimal(repr(clean(value)))
     forms: dict[Style, str] = {"plain": digits_of(exact)}
+    if not exact:
+        return {**forms, "word": forms["plain"]}  # beside another end of a range
     if abs(exact) >= 1000:
         forms["comma"] = digits_of(exact, comma=True)
     for name, power in _SCALES:
@@ -85,3 +87,16 @@ def usual_forms(
 def plain_forms(unit: Unit, units: Units, value: float) -> list[UnitForm]:
     """The usual form of a unit."""
     return list(unit_forms(unit, units, value)[:1])
+
+
+def form_beside(name: str, unit: Unit, value: float) -> UnitForm | None:
+    """The currency alone beside a name that says 每股: 每股收益超过0.5元, not 0.5元/股."""
+    top, _, under = unit.name.partition(" per ")
+    if "每股" not in name or under != "share" or top not in written_forms():
+        return None
+    return UnitForm(after=written_forms()[top][0], named=True)
+
+
+def is_act(name: str) -> bool:
+    """Whether a name is a verb: 回购超过500万股, but 估值高于5亿元."""
+    return name in words("act") and not name.endswith(("价", "值", "涉资"))

@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import polars as pl
 
 from qbench.generation.evidence import PARTED
+from qbench.generation.scope import NOT_DONE
 from qbench.quantities.chinese.characters import plain
 from qbench.quantities.chinese.lexicon import alternatives, comparators, phrases, words
 from qbench.quantities.chinese.notquantity import held
 
 REACH = 40
 """Characters between a name and its number, at most."""
+
+PLANNED_REACH = 80
+"""Characters before a number in which a word may make it a plan."""
+
+_PLANNED = re.compile(
+    r"(?:拟|预计|预期|预估|预测|估计|有望|料将|或将|目标|如果|假设|假如|倘若|(?<!般)若|测算|不排除|可能|承诺|预案|授权"
+    r"|(?<!励)(?<!股)计划(?!已|实施|完成|期间)"
+    r"|将(?:会|达|有|在|由|从|增|减|提|降|升|变|出资|投资|投入|斥资|收购|发行|回购|购买|获得|获|使用|注销|支付|募|为|不))"
+    r"(?=[^。!?;\n]*$)"
+)
+"""Before a number, in its sentence: what is planned, expected or supposed leaves open what it comes to."""
+SLIP = "a price or a number of something below zero"
+_NEVER_NEGATIVE = ("价", "价格", "股数", "数量", "涉资", "股本", "人数")
+_NOT_YET = re.compile(r"(?:未|没有|不再|并无|无需|不予|取消|终止)[会能曾有]?[^，。；,;、]{0,2}$")
+"""Before a name: what is not done."""
+_DONE = re.compile(r"(?:已|截至|实际|累计|完成|目前|现有|此前|报告期)")
+"""After such a word: what is the case all the same."""
 
 
 @cache
@@ -35,7 +54,7 @@ def doubts(table: pl.DataFrame, texts: Sequence[str]) -> list[str]:
     Returns:
         n reasons. A mention without a concept is sure: nothing is said of what it is about.
     """
-    columns = ["concept", "concept_spans", "value_start", "value_end", "unit_start", "unit_end"]
+    columns = ["concept", "concept_spans", "value", "value_start", "value_end", "unit_start", "unit_end"]
     rows = table.select(columns).iter_rows(named=True)
     found = []
     for row, text in zip(rows, texts, strict=True):
@@ -44,11 +63,25 @@ def doubts(table: pl.DataFrame, texts: Sequence[str]) -> list[str]:
             for first, last in row["concept_spans"]
             if text[first:last].lower().split() == row["concept"].split()
         ]
-        found.append("" if not row["concept"] or any(_tied(text, row, span) for span in spans) else PARTED)
+        if row["concept"] and not any(_tied(text, row, span) for span in spans):
+            found.append(PARTED)
+        elif row["value"] < 0 and row["concept"].endswith(_NEVER_NEGATIVE):
+            found.append(SLIP)
+        elif _is_planned(text, row) or any(_NOT_YET.search(text, 0, first) for first, _ in spans):
+            found.append(NOT_DONE)
+        else:
+            found.append("")
     return found
 
 
-def _tied(text: str, row: dict[str, int], span: tuple[int, int]) -> bool:
+def _is_planned(text: str, row: Mapping[str, Any]) -> bool:
+    """Whether a number is planned, expected or supposed: a word in its clauses says so, and none after it undoes it."""
+    lead = plain(text[max(0, row["value_start"] - PLANNED_REACH) : row["value_start"]])
+    planned = list(_PLANNED.finditer(lead))
+    return bool(planned) and _DONE.search(lead, planned[-1].end()) is None
+
+
+def _tied(text: str, row: Mapping[str, Any], span: tuple[int, int]) -> bool:
     unit = row["unit_start"] if row["unit_start"] >= 0 else row["value_start"]
     start, end = min(row["value_start"], unit), max(row["value_end"], row["unit_end"])
     if span[0] >= end:

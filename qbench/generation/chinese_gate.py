@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from qbench.generation.gate import CODE, NOTHING, PER_SHARE, POPULATION, SHARE_OR_GROWTH, TIME, WORDLESS, Gate
+from qbench.generation.gate import CODE, MOVED, NOTHING, PER_SHARE, POPULATION, SHARE_OR_GROWTH, TIME, WORDLESS, Gate
 from qbench.generation.pairs import Pair
 from qbench.quantities.chinese.lexicon import words
 
 _HAN = re.compile(r"[\u4e00-\u9fff]")
-LONGEST = 16
+LONGEST = 14
 """Characters of a concept; a longer one is a clause."""
 
 
@@ -28,6 +28,8 @@ class ChineseGate(Gate):
             return WORDLESS
         if concept in words("empty") or concept in words("adverb") or concept in words("state"):
             return NOTHING
+        if pair.change and concept[0] == "占":
+            return MOVED
         acts = concept in words("act")
         if not acts and not _ends(concept, words("head")):
             return NOTHING

@@ -54,6 +54,14 @@ class GenerationPackage(Protocol):
         """The ways in which a corpus writes a unit beside a value, with how often it does."""
         ...
 
+    def form_beside(self, name: str, unit: Unit, value: float) -> UnitForm | None:
+        """The way to write a unit beside a name that says part of it; None where the name says nothing of it."""
+        ...
+
+    def is_act(self, name: str) -> bool:
+        """Whether a name is something that is done, so that the number says how much of it was."""
+        ...
+
     def plain_forms(self, unit: Unit, units: Units, value: float) -> list[UnitForm]:
         """The forms of a unit that everybody knows."""
         ...

@@ -21,7 +21,7 @@ from qbench.generation.splits import Splits, alternatives, shares_no_word
 from qbench.generation.surfaces import UnitForm, pick_form
 from qbench.generation.templates import About, Templates, Wording
 from qbench.generation.values import DIGITS, Ask, around, choose_value, rounded
-from qbench.quantities.concept_match import Concept, concept_words, join_alternatives
+from qbench.quantities.concept_match import Concept, join_alternatives
 from qbench.quantities.english.inflection import plural, singular
 from qbench.quantities.types import Change, Comparator, Condition
 from qbench.quantities.units import Units
@@ -49,9 +49,6 @@ ODD = 0.02
 """Share of constraints whose number and unit are written in any form that there is."""
 
 _AGED = re.compile(r"\baged (?:of|at) (?!least\b|most\b)")
-
-AGED = frozenset({"age", "aged"})
-"""Words of a concept with which a unit of age need not say that it is one."""
 
 NEGATED = 0.02
 """Share of the topics that are asked for with "!=", which people seldom do."""
@@ -266,8 +263,8 @@ class Plan:
     def _single_ask(self, draft: QueryDraft, rng: np.random.Generator) -> list[tuple[Comparator, Ask, str]] | None:
         (topic,), (comparator,) = draft.topics, draft.comparators
         ask = self.value(topic, comparator, draft.values)
-        if ask is None:
-            return None
+        if ask is None or (ask[0] <= 0 < ask[1] and self.mentions.family_of(topic.unit) == "currency"):
+            return None  # nobody asks for "income between -5 and 150 million"
         return [(comparator, *self._other_unit(topic, comparator, ask, rng))]
 
     def _other_unit(self, topic: Topic, comparator: Comparator, ask: Ask, rng: np.random.Generator) -> tuple[Ask, str]:
@@ -325,12 +322,15 @@ class Plan:
             about, form = "count", UnitForm()
         else:
             form = self._form(topic, unit, high, rng, odd)
-        ranged = comparator == "between"
         language = self.mentions.language
+        if about == "level" and generation_package(language).is_act(topic.text):
+            about = "act"
+        ranged = comparator == "between"
         low_text, high_text = pick_form(low, form, rng, high if ranged else None, odd=odd, language=language)
         wording = Wording(low_text, high_text, form.before, form.after)
         concept = singular(topic.text) if about == "count" and high == 1 else topic.text
-        text, name = self.templates.render(concept, comparator, wording, rng, about)
+        family = self.mentions.family_of(topic.unit)
+        text, name = self.templates.render(concept, comparator, wording, rng, about, family)
         text = after_aged(text)
         condition = Condition(
             comparator=comparator,
@@ -353,9 +353,9 @@ class Plan:
         package = generation_package(self.mentions.language)
         forms = package.unit_forms(known, self.units, value)
         usual = package.usual_forms(self.mentions.unit_surfaces.get(unit, {}), known, self.units, value)
-        if known.family == "age" and AGED & {*concept_words(tuple(topic.text.split()), self.mentions.language)}:
-            time = unit.split()[0]  # "age above 5 years", not "age above 5 years of age"
-            return UnitForm(after=f" {time if abs(value) == 1 else plural(time)}", named=True)
+        beside = package.form_beside(topic.text, known, value)
+        if beside is not None:
+            return beside
         if odd or not unit:
             return forms[int(rng.integers(len(forms)))]
         if not usual:

@@ -21,8 +21,9 @@ RANGE_PHRASE = frozenset({"low", "high"})
 OPTIONAL = frozenset({"unit_before", "unit_after"})
 
 
-About = Literal["level", "count", "up", "down"]
-"""What a query asks for: a level, a number of what its concept counts, or the size of a change."""
+About = Literal["level", "count", "act", "up", "down"]
+"""What a query asks for: a level, a number of what its concept counts, how much of an act was done, or the size of a
+change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +38,21 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One slot order: its name, its text, the comparators that it suits, and what it asks for."""
+    """One slot order.
+
+    Attributes:
+        name: of the template.
+        text: its text, with slots.
+        comparators: those that it suits.
+        about: what it asks for.
+        ends: what the names end with that it is for, in the place of other templates; empty for any name.
+    """
 
     name: str
     text: str
     comparators: tuple[Comparator, ...]
     about: About = "level"
+    ends: tuple[str, ...] = ()
 
     @property
     def number_first(self) -> bool:
@@ -56,7 +66,8 @@ class Templates:
 
     Attributes:
         templates: slot orders.
-        phrases: comparator -> its phrases; amount_phrases: those of counts and changes.
+        phrases: comparator -> its phrases; amount_phrases: those of counts, acts and changes.
+        families: unit family -> phrases of levels in its units, in the place of `phrases`.
         joins: number of constraints (2, 3) -> how they are joined.
     """
 
@@ -64,18 +75,35 @@ class Templates:
     phrases: dict[Comparator, tuple[str, ...]]
     joins: dict[int, tuple[str, ...]]
     amount_phrases: dict[Comparator, tuple[str, ...]] = field(default_factory=dict)
+    families: dict[str, dict[Comparator, tuple[str, ...]]] = field(default_factory=dict)
 
     def render(
-        self, concept: str, comparator: Comparator, wording: Wording, rng: np.random.Generator, about: About = "level"
+        self,
+        concept: str,
+        comparator: Comparator,
+        wording: Wording,
+        rng: np.random.Generator,
+        about: About = "level",
+        family: str = "",
     ) -> tuple[str, str]:
-        """The text of one constraint, and the name of the template it took."""
-        possible = [t for t in self.templates if comparator in t.comparators]
+        """The text of one constraint, and the name of the template it took.
+
+        Args:
+            concept: name of what is asked about.
+            comparator: of the constraint.
+            wording: its numbers and unit.
+            rng: chooses.
+            about: what is asked for.
+            family: of the unit.
+        """
+        possible = [t for t in self.templates if comparator in t.comparators and concept.endswith(t.ends or "")]
         suited = [t for t in possible if t.about == about] or [t for t in possible if t.about == "level"] or possible
         if about == "level" and not (wording.before or wording.after):
             # "above 300 employees" asks for a count of employees, "employees above 300" for a number about them.
             suited = [t for t in suited if not t.number_first] or suited
+        suited = [t for t in suited if t.ends] or suited
         template = suited[int(rng.integers(len(suited)))]
-        phrases = self.phrases[comparator]
+        phrases = self.families.get(family, {}).get(comparator) or self.phrases[comparator]
         if template.about != "level":
             phrases = self.amount_phrases.get(comparator) or phrases
         phrase = phrases[int(rng.integers(len(phrases)))]
@@ -104,22 +132,27 @@ def load_templates(path: Path | None = None) -> Templates:
     read = file.read(_File)
     _check_templates(read.template, file)
     for comparator in COMPARATORS:
-        if not any(comparator in t.comparators for t in read.template if t.about == "level"):
+        if not any(comparator in t.comparators for t in read.template if t.about == "level" and not t.ends):
             raise InputError("no template suits this comparator", file=path, value=comparator)
         if not read.phrases.get(comparator):
             remedy = f'Write "{comparator}" = ["..."]'
             raise file.error("phrases", message="no phrases for this comparator", value=comparator, remedy=remedy)
-    for entry, table in (("phrases", read.phrases), ("amount_phrases", read.amount_phrases)):
+    tables: list[tuple[tuple[str, ...], dict[Comparator, tuple[str, ...]]]] = [
+        (("phrases",), read.phrases),
+        (("amount_phrases",), read.amount_phrases),
+        *((("families", family), table) for family, table in read.families.items()),
+    ]
+    for entry, table in tables:
         for comparator, phrases in table.items():
             ranged = comparator == "between"
             needed, optional = (RANGE_PHRASE, OPTIONAL) if ranged else (frozenset[str](), frozenset[str]())
-            check_slots(phrases, needed, file, entry, comparator, optional=optional)
+            check_slots(phrases, needed, file, *entry, comparator, optional=optional)
     for count in ("2", "3"):
         if not read.joins.get(count):
             raise InputError(f"no joins for {count} constraints", file=path, remedy="Write them under [joins]")
         check_slots(read.joins[count], frozenset(map(str, range(int(count)))), file, "joins", count)
     joins = {int(count): texts for count, texts in read.joins.items()}
-    return Templates(read.template, read.phrases, joins, read.amount_phrases)
+    return Templates(read.template, read.phrases, joins, read.amount_phrases, read.families)
 
 
 @dataclass(frozen=True)
@@ -130,6 +163,7 @@ class _File:
     phrases: dict[Comparator, tuple[str, ...]]
     joins: dict[Literal["2", "3"], tuple[str, ...]]
     amount_phrases: dict[Comparator, tuple[str, ...]] = field(default_factory=dict)
+    families: dict[str, dict[Comparator, tuple[str, ...]]] = field(default_factory=dict)
 
 
 def _check_templates(templates: Sequence[Template], file: TomlFile) -> None:

@@ -27,12 +27,6 @@ credit losses, and no loss."""
 
 Grade = Literal[-1, 0, 1, 2]
 
-OTHERS = frozenset(
-    "unrecognized unrecognised unamortized unamortised unearned unbilled unused undrawn unfunded unrealized unrealised "
-    "deferred hypothetical potential forgone foregone constant excess".split()
-)
-"""Words that make a concept another thing, and none more specific: unrecognized expense, constant currency revenue."""
-
 WHOLES = frozenset(
     "sale revenue turnover profit loss income earning debt reserve asset liability deposit expense expenditure cost "
     "spending deficit surplus surpluse export import shipment production output capital equity backlog proceed gain "
@@ -241,13 +235,14 @@ def concept_grade(query_concept: Concept, mention_concept: Concept, language: st
     if any(words in asked or () in asked for words in said):
         return 2
     whole = [own for own, words in zip(said, concept_alternatives(mention_concept), strict=True) if BREAK not in words]
-    if any(own[-len(words) :] == words and _may_precede(own[: -len(words)], words) for words in asked for own in whole):
+    more = [(own[: -len(words)], words) for words in asked for own in whole if own[-len(words) :] == words]
+    if any(_may_precede(before, words, language) for before, words in more):
         return 1
     return UNCLEAR if () in said or any(not {*words}.isdisjoint(own) for words in asked for own in said) else 0
 
 
-def _may_precede(more: Concept, words: Concept) -> bool:
+def _may_precede(more: Concept, words: Concept, language: str) -> bool:
     """Whether some words before a concept make it a more specific one, and neither another thing nor a part of it."""
     if is_whole(words) and not all(word in WHOLE_WORDS or word.isdigit() for word in more):
         return False
-    return OTHERS.isdisjoint(more)
+    return not language_package(language).denies(more)

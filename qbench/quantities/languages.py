@@ -7,7 +7,7 @@ A further language is a package beside `english`, whose module `language` satisf
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -118,6 +118,10 @@ class LanguagePackage(Protocol):
 
     def parts(self, word: str) -> list[str]:
         """The parts of a concept's word that are compared one by one, in order: those of a compound."""
+        ...
+
+    def denies(self, before: Sequence[str]) -> bool:
+        """Whether words before those of a concept make it another thing, and none more specific."""
         ...
 
     def stem(self, word: str) -> str:

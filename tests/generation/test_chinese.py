@@ -2,19 +2,26 @@
 
 import json
 
+import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.benchmark.disk import open_benchmark
-from qbench.generation.chinese import plain_forms, unit_forms, usual_forms, value_forms
+from qbench.generation.chinese import TEMPLATES, form_beside, is_act, plain_forms, unit_forms, usual_forms, value_forms
+from qbench.generation.chinese_evidence import SLIP, doubts
 from qbench.generation.generate import generate
 from qbench.generation.options import GenerationOptions
+from qbench.generation.scope import NOT_DONE
 from qbench.generation.surfaces import read_value, write_like
+from qbench.generation.templates import Wording, load_templates
 from qbench.index import build_index
 from qbench.quantities.chinese.numbers import read_number
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
+from qbench.quantities.types import quantity_schema, to_row
 from qbench.quantities.units import load_units
+from qbench.resources import resource
 
 UNITS = load_units()
 EXTRACTOR = get_extractor(ExtractorOptions(language="zh"))
@@ -45,6 +52,57 @@ def test_a_unit_is_written_as_the_corpus_does():
 
 def test_a_number_is_written_like_another_one():
     assert (write_like(4.2e8, "3.5亿"), write_like(7.5e4, "3万"), write_like(12.0, "5")) == ("4.2亿", "7.5万", "12")
+
+
+@pytest.mark.parametrize(("name", "after"), [("每股收益", "元"), ("发行价格", None)])
+def test_a_price_per_share_is_said_once(name, after):
+    form = form_beside(name, UNITS.get("yuan per share"), 2.0)
+    assert (form and form.after) == after
+
+
+@pytest.mark.parametrize(
+    ("name", "about", "family", "texts"),
+    [
+        ("减持", "act", "count", {"减持超过5", "减持多于5"}),
+        ("股价", "up", "ratio", {"股价上涨超过5", "股价上涨多于5"}),
+        ("净利润", "up", "ratio", {"净利润增长超过5", "净利润增长多于5"}),
+        ("毛利率", "up", "ratio", {"毛利率上升超过5", "毛利率上升多于5"}),
+        ("员工", "level", "count", {"员工超过5", "员工多于5"}),
+        ("毛利率", "level", "ratio", {"毛利率超过5", "毛利率高于5", "毛利率大于5"}),
+    ],
+)
+def test_verbs_and_phrases_suit_what_is_asked_about(name, about, family, texts):
+    templates = load_templates(resource(TEMPLATES))
+    rendered = {
+        templates.render(name, ">", Wording("5", "5"), np.random.default_rng(seed), about, family)[0]
+        for seed in range(60)
+    }
+    assert rendered == texts
+
+
+def test_acts_are_verbs():
+    assert [is_act(name) for name in ("回购", "估值", "涉资", "净利润")] == [True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("本店营业收入为5亿元。", ""),
+        ("本店预计营业收入为5亿元。", NOT_DONE),
+        ("本店拟明年开业，营业收入将达5亿元。", NOT_DONE),
+        ("本店拟扩建，目前营业收入已达5亿元。", ""),
+        ("本店尚未注销5万股。", NOT_DONE),
+        ("本店营业收入低，房东的租金高，达5亿元。", ""),
+        ("平均回购价格为-3元。", SLIP),
+    ],
+)
+def test_what_is_planned_or_undone_decides_nothing(text, reason):
+    table = pl.DataFrame([to_row("d::0", q) for q in EXTRACTOR.extract(text)], schema=quantity_schema(), orient="row")
+    assert doubts(table, [text] * table.height) == [reason]
+
+
+def test_a_range_from_zero_is_written_alike():
+    assert value_forms(0.0)["word"] == "0"
 
 
 @pytest.fixture(scope="module")

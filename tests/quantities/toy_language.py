@@ -69,5 +69,9 @@ def parts(word):
     return [word]
 
 
+def denies(before):
+    return False
+
+
 def stem(word):
     return word.lower()

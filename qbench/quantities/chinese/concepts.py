@@ -40,7 +40,8 @@ _COMPARED = re.compile(
 """What a movement is measured against, and how it is called large or small."""
 _HAN = re.compile(r"[一-鿿A-Za-z]")
 _OF = re.compile(r"^(?P<owner>.{2,16}?)的(?P<name>.{2,})$")
-_PROTECTED = re.compile(r"(?:归属于|归母|扣除|占|扣非|每股|归属|应占|应归属).*$")
+_PROTECTED = re.compile(r"(?:归属于|归母|扣除|占|扣非|每股|归属|应占|应归属|(?:经营|投资|筹资|融资)(?:性|活动)).*$")
+"""What is one name to its end, whatever verbs are in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,9 @@ def _state() -> re.Pattern[str]:
 
 @cache
 def _begin() -> re.Pattern[str]:
-    """Words after which a name begins."""
-    return re.compile(f"(?:{alternatives((*words('time'), *words('verb')))}[了过着]?)")
+    """Words after which a name begins, in the group "begin", and words that hold one of them and belong to a name."""
+    begin = alternatives((*words("time"), *words("verb")))
+    return re.compile(f"{alternatives(words('whole'))}|(?P<begin>{begin}[了过着]?)")
 
 
 @cache
@@ -149,6 +151,9 @@ def _stripped(text: str, start: int, end: int) -> int:
     whole = text[start:end]
     # 目的 and 价格 end with characters that state.
     cut = match.start()
+    head = _head().search(whole[: cut + 1])
+    if head and head.start() < cut:
+        cut += 1  # 费用 ends with a word that states
     return start + cut if _HAN.search(whole[:cut]) or not whole[:cut] else end
 
 
@@ -163,13 +168,16 @@ def _name(text: str, start: int, end: int) -> Named:
     first = start
     for match in _begin().finditer(whole):
         rest = whole[match.end() :]
-        # 回购数量 is one name; 回购公司股份 is a verb with its object.
+        # 回购数量 and 管理费用 are one name; 回购公司股份 is a verb with its object.
         named = len(rest) <= JOINED and _head().search(rest) and not _any_owner().search(rest)
-        if len(rest) >= SHORTEST and not (named and match[0] in words("act")):
-            first = start + match.end()
+        if not match["begin"] or len(rest) < SHORTEST or (named and match[0] in words("act") + words("attribute")):
+            continue
+        first = start + match.end()
     name = text[first:end]
     if lead := _lead().match(name):
         first += lead.end()
+    if text[first:end].startswith("的"):
+        first += 1
     span = _sized(text, first, end)
     if act and (
         span is None

@@ -27,13 +27,14 @@ def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     same = plain(text)
     mentions = extractor.extract(text)
     taken: list[Span] = []
+    named = [span for mention in mentions for span in mention.concept_spans]
     conditions = []
     for mention in mentions:
         first, last = mention.extent
         negated = _NOT.search(same, max(0, first - REACH), first)
         conditions.append(_condition(text, mention, negated is not None))
         taken.append((negated.start() if negated else first, last))
-    return ParsedQuery(_terms(text, same, taken), tuple(conditions))
+    return ParsedQuery(_terms(text, same, taken, named), tuple(conditions))
 
 
 def _condition(text: str, mention: Quantity, negated: bool) -> Condition:
@@ -61,15 +62,20 @@ def _condition(text: str, mention: Quantity, negated: bool) -> Condition:
     return condition
 
 
-def _terms(text: str, same: str, taken: list[Span]) -> str:
-    """What is left of a query: without the conditions' numbers, and without words that ask or join."""
+def _terms(text: str, same: str, taken: list[Span], named: list[Span]) -> str:
+    """What is left of a query: without the conditions' numbers, and without words that ask or join.
+
+    Names of what is measured are left whole: 每股平均价 and 减持 hold words that tell a change.
+    """
     left = list(same)
     for start, end in taken:
         left[start:end] = " " * (end - start)
     rest = "".join(left)
-    noise = (*words("ask"), *phrases()["compared"], *phrases()["up"], *phrases()["down"])
-    pattern = re.compile(rf"{alternatives(noise)}|[^\w%&+/.\-]|(?<![\w])[.\-/]|[.\-/](?!\w)")
+    moved = (*phrases()["compared"], *phrases()["up"], *phrases()["down"])
+    pattern = re.compile(rf"{alternatives((*words('ask'), *moved))}|[^\w%&+/.\-]|(?<![\w])[.\-/]|[.\-/](?!\w)")
     for match in list(pattern.finditer(rest)):
+        if match[0] in moved and any(first <= match.start() < last for first, last in named):
+            continue
         rest = rest[: match.start()] + " " * (match.end() - match.start()) + rest[match.end() :]
     # As the user wrote it: what `plain` changed is no other word.
     kept = "".join(original if sign != " " else " " for original, sign in zip(text, rest, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -133,6 +133,21 @@ def parts(word: str) -> list[str]:
     """
     words = word.replace("-", " ").split()
     return ["".join(words)] if words and words[0].lower() in _PREFIXES else words
+
+
+_OTHERS = frozenset(
+    "unrecognized unrecognised unamortized unamortised unearned unbilled unused undrawn unfunded unrealized unrealised "
+    "deferred hypothetical potential forgone foregone constant excess".split()
+)
+
+
+def denies(before: Sequence[str]) -> bool:
+    """Whether words before a concept make it another thing: unrecognized expense, constant currency revenue.
+
+    >>> denies(["deferred"]), denies(["net"])
+    (True, False)
+    """
+    return not _OTHERS.isdisjoint(before)
 
 
 _ENDINGS = ("ing", "ed", "er", "ly")

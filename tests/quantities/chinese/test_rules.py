@@ -2,6 +2,7 @@
 
 import pytest
 
+from qbench.quantities.concept_match import concept_grade
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
 
 EXTRACTOR = get_extractor(ExtractorOptions(language="zh"))
@@ -147,3 +148,50 @@ def test_spans_point_into_the_text_as_given():
     assert text[slice(*quantity.value_span)] == "３．５億"
     assert text[slice(*quantity.unit_span)] == "元"
     assert text[slice(*quantity.comparator_span)] == "约"
+
+
+@pytest.mark.parametrize(
+    ("text", "concept"),
+    [
+        ("平台的活跃用户数量达300万", "活跃用户数量"),
+        ("总用地面积为5万平方米", "总用地面积"),
+        ("经营活动产生的现金流量净额为800万元", "经营活动产生的现金流量净额"),
+        ("全年管理费用为30万元", "管理费用"),
+        ("物业服务收入达6亿元", "物业服务收入"),
+        ("董事获得的报酬总额为40万元", "报酬总额"),
+        ("存货余额本期为700万元", "存货余额"),
+        ("渔场产量不是5吨", "渔场产量"),
+    ],
+)
+def test_a_verb_inside_a_word_does_not_cut_a_name(text, concept):
+    assert [q.concept for q in EXTRACTOR.extract(text)] == [(concept,)]
+
+
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("每股平均价超过2港元", "每股平均价"),
+        ("减持不到500万股", "减持"),
+        ("每股净资产低于3元且总资产不到3亿元", "每股净资产 总资产"),
+        ("哪些书店的营业额同比增长超过5%", "书店 营业额"),
+    ],
+)
+def test_words_of_change_stay_in_names_alone(query, terms):
+    assert EXTRACTOR.parse_query(query).terms == terms
+
+
+@pytest.mark.parametrize(
+    ("query", "stated", "grade"),
+    [
+        ("占总股本", "占公司总股本比例", 2),
+        ("占其所持股份", "占其直接持有公司股份总数的比例", 2),
+        ("占总股本", "占其所持股份比例", 0),
+        ("质押股份", "未质押股份", -1),
+        ("质押", "解除质押", -1),
+        ("流动资产", "非流动资产", -1),
+        ("净利润", "扣非净利润", 1),
+        ("净利润", "归母净利润", 1),
+    ],
+)
+def test_a_name_that_denies_another_is_not_more_specific(query, stated, grade):
+    assert concept_grade((query,), (stated,), "zh") == grade
