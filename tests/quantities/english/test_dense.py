@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.quantities.english.parsers import dense
-from qbench.quantities.english.parsers.dense import HIGHEST, Dense, gelu, normalised
+from qbench.quantities.english.parsers.dense import HIGHEST, Dense, best_rows, fine, gelu, normalised
+from qbench.quantities.english.parsers.encoder import attended
 
 needs_kernel = pytest.mark.skipif(dense.kernel() is None, reason="this processor lacks the instructions")
 
@@ -82,6 +83,62 @@ def test_a_row_is_the_same_in_any_company(rows, seed):
     together = layer(h)
     for row, alone in zip(together, h, strict=True):
         np.testing.assert_array_equal(row, layer(alone[None])[0])
+
+
+@pytest.mark.usefixtures("arithmetic")
+@pytest.mark.parametrize(("depth", "width"), [(32, 64), (96, 65), (384, 6), (8, 12)])
+def test_matrices_in_half_precision_keep_their_products(depth, width):
+    rng = np.random.default_rng(depth)
+    h, matrix = rng.normal(size=(20, depth)).astype(np.float32), rng.normal(size=(depth, width)).astype(np.float32)
+    matrix[:, 0], bias = 0, rng.normal(size=width).astype(np.float32)
+    expected = h.astype(np.float64) @ matrix + bias
+    found = fine(matrix, bias)(h)
+    assert np.abs(found[:, :width] - expected).max() < 1e-3 * np.abs(expected).max()
+    assert not found[:, width:].any()
+    np.testing.assert_array_equal(fine(matrix)(h)[:, 0], 0)
+
+
+LENGTHS = [1, 31, 32, 33, 6, 70]
+
+
+def mixed_rows(heads, own):
+    rows = np.random.default_rng(heads).normal(size=(sum(LENGTHS), 3 * heads * own))
+    rows[3] *= 30  # scores above the highest that count
+    return rows.astype(np.float32), np.cumsum(LENGTHS)
+
+
+@pytest.mark.usefixtures("arithmetic")
+@pytest.mark.parametrize(("heads", "own"), [(3, 32), (2, 64), (3, 5)])
+def test_attention_is_that_of_double_precision(heads, own):
+    mixed, ends = mixed_rows(heads, own)
+    out = np.empty((len(mixed), heads * own), np.float32)
+    attended(mixed, ends, heads, out)
+    for start, end in zip([0, *ends], ends, strict=False):
+        queries, keys, values = mixed[start:end].astype(np.float64).reshape(end - start, 3, heads, own).swapaxes(0, 1)
+        powers = np.exp(np.minimum(np.einsum("ihd,jhd->hij", queries, keys), 60))
+        expected = np.einsum("hij,jhd->ihd", powers / powers.sum(axis=2, keepdims=True), values)
+        np.testing.assert_allclose(out[start:end], expected.reshape(end - start, -1), rtol=1e-3, atol=1e-4)
+
+
+@needs_kernel
+def test_attention_is_the_same_in_any_company():
+    mixed, ends = mixed_rows(3, 32)
+    together, alone = np.empty((2, len(mixed), 96), np.float32)
+    attended(mixed, ends, 3, together)
+    for start, end in zip([0, *ends], ends, strict=False):
+        attended(mixed[start:end], np.array([end - start]), 3, alone[start:end])
+    np.testing.assert_array_equal(together, alone)
+
+
+@pytest.mark.usefixtures("arithmetic")
+def test_the_best_row_is_the_first_of_the_greatest():
+    rng = np.random.default_rng(3)
+    rows, vectors, which = rng.normal(size=(4, 7, 10)), rng.normal(size=(30, 9)), np.arange(30) % 4
+    rows[2, 5] = rows[2, 1]
+    scores = np.einsum("kri,ki->kr", rows[which, :, :-1], vectors) + rows[which, :, -1]
+    flat = np.concatenate([rows.reshape(4, -1), np.full((4, 3), 1e9)], axis=1).astype(np.float32)
+    found = best_rows(flat, which, vectors.astype(np.float32), 7)
+    np.testing.assert_array_equal(found, scores.argmax(axis=1))
 
 
 @pytest.mark.usefixtures("arithmetic")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from qbench.errors import OptionError
-from qbench.quantities.english.parsers.dense import packed, single
+from qbench.quantities.english.parsers.dense import kernel, packed, single
 from qbench.quantities.english.parsers.embedded import FOLDER, EmbeddedParser
 from qbench.quantities.english.parsers.encoder import PARTS, SHAPES, Encoder, WordPieces, shape
 from qbench.quantities.english.parsers.load import load_parser
@@ -247,6 +247,8 @@ def test_sentences_read_together_are_as_each_alone(width, inner, close):
             shapes += [written] * len(own)
         expected = plainly(weights, [*ids, 3], [*shapes, 4])[first]
         np.testing.assert_allclose(vectors, expected, rtol=close, atol=close)
+        if width % 64 == 0 and kernel() is not None:
+            np.testing.assert_array_equal(vectors, Encoder(weights, pieces).vectors([sentence])[0])
 
 
 @given(

@@ -20,7 +20,7 @@ from threadpoolctl import ThreadpoolController
 
 from qbench.errors import OptionError
 from qbench.quantities.english.binder.features import MENTION_COLUMNS, WORD_COLUMNS, Labels, Pivot, Sentence
-from qbench.quantities.english.parsers.dense import Array, normalised, single
+from qbench.quantities.english.parsers.dense import Array, fine, normalised, single
 from qbench.quantities.english.parsers.encoder import Layer
 
 FOLDER = Path(__file__).parent.parent / "data" / "binder"
@@ -66,19 +66,19 @@ class Binder:
         self._blas = ThreadpoolController()
         self.labels = Labels.of(*([str(name) for name in weights[f"labels.{field}"]] for field in Labels._fields))
         self.threshold = float(weights["threshold"])
-        self._projection, self._pivot = single(weights["projection"]), single(weights["pivot"])
-        self._bias = single(weights["bias"])
+        self._width = weights["projection"].shape[1]
+        self._projection = fine(single(weights["projection"]))
+        self._pivot = fine(single(weights["pivot"]), single(weights["bias"]))
         self._words = [single(weights[f"word.{name}"]) for name in WORD_COLUMNS]
         self._mentions = [single(weights[f"mention.{name}"]) for name in MENTION_COLUMNS]
         self._norm = single(weights["norm"])
         heads, count = int(weights["heads"]), int(weights["layers"])
         self._layers = [Layer(weights, f"layer.{i}.", heads) for i in range(count)]
-        self._out, self._out_bias = single(weights["out"]), single(weights["out.bias"])
+        self._out = fine(single(weights["out"]), single(weights["out.bias"]))
 
     def project(self, vectors: Array) -> Array:
         """What the binder keeps of the parser's word vectors, of shape (words, width)."""
-        projected: Array = vectors @ self._projection
-        return projected
+        return self._projection(vectors)[:, : self._width]
 
     def probabilities(self, requests: Sequence[Request]) -> list[Array]:
         """For each mention, an array of shape (tokens of its window, `OUTPUTS`).
@@ -101,12 +101,12 @@ class Binder:
         ends = np.cumsum(lengths)
         for layer in self._layers:
             h = layer(h, ends)
-        scores = h @ self._out + self._out_bias
+        scores = self._out(h)[:, : len(OUTPUTS)]
         return np.split(1 / (1 + np.exp(-np.clip(scores, -30, 30))), ends[:-1])
 
     def _of_mentions(self, requests: Sequence[Request]) -> Array:
         ends = np.array([_vectors(text)[[pivot.number, pivot.anchor]] for pivot, text in requests], dtype=np.float32)
-        h: Array = ends.reshape(len(requests), -1) @ self._pivot + self._bias
+        h = self._pivot(ends.reshape(len(requests), -1))[:, : self._width]
         columns = np.array([pivot.mention for pivot, _ in requests])
         for column, table in zip(columns.T, self._mentions, strict=True):
             h += table[column]

@@ -3,7 +3,8 @@
 The weights are whole numbers with a scale for each column anyway. With AVX-512 VNNI the vectors that meet them are
 rounded to whole numbers too, with a scale for each row and 13 bits or more, and their products added up exactly. What
 is lost is a hundred times less than by the rounding of the weights, and a product takes half the time. Elsewhere
-numpy computes in single precision; the parses are the same but for near ties.
+numpy computes in single precision; the parses are the same but for near ties. What compiled arithmetic says of a
+sentence does not depend on the sentences that are read with it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float32]
 HIGHEST = 127
 """Of the weights."""
+FINE = 2_047
+"""Likewise, of weights that are kept in half precision."""
 EPSILON = 1e-12
 NEEDED = ("avx512f", "avx512bw", "avx512vnni")
 
@@ -27,12 +30,12 @@ class Dense:
     """A linear layer: rows of shape (rows, width in) become (rows, width out).
 
     Args:
-        weights: whole numbers, -127..127, of shape (width in, width out).
+        weights: whole numbers that fit into 16 bits, of shape (width in, width out).
         scale: of each column.
         bias: of each column.
     """
 
-    def __init__(self, weights: NDArray[np.int8], scale: Array, bias: Array) -> None:
+    def __init__(self, weights: NDArray[np.signedinteger[Any]], scale: Array, bias: Array) -> None:
         depth, width = weights.shape
         self._depth, self._bias = depth, bias
         self._kernel = kernel() if _fits(depth, width) else None
@@ -58,7 +61,7 @@ class Dense:
             onto += product
             return onto
         rows = -(-len(h) // self._kernel.ROWS) * self._kernel.ROWS
-        whole, scales = np.zeros((rows, self._depth), dtype=np.int16), np.empty(rows, dtype=np.float32)
+        whole, scales = np.empty((rows, self._depth), dtype=np.int16), np.empty(rows, dtype=np.float32)
         out = np.empty((len(h), len(self._bias)), dtype=np.float32) if onto is None else onto
         self._kernel.rounded(np.ascontiguousarray(h), self._limit, whole, scales)
         columns = self._weights, self._scale, self._bias
@@ -90,6 +93,26 @@ def dense(weights: Mapping[str, NDArray[np.generic]], name: str, times: Array | 
     """The layer whose matrix `packed` wrote as bytes; what it gives is multiplied by `times`."""
     scale, bias = single(weights[name + ".scale"]) * times, single(weights[name + ".bias"]) * times
     return Dense(weights[name].astype(np.int8), scale.astype(np.float32), bias.astype(np.float32))
+
+
+def fine(matrix: Array, bias: Array | None = None) -> Dense:
+    """The layer of a matrix in half precision: its weights are rounded to `FINE` levels on either side.
+
+    Args:
+        matrix: shape (width in, width out).
+        bias: of each column; None for none.
+
+    Returns:
+        A layer that gives columns of noughts beside those of the matrix, up to a multiple of 64.
+    """
+    width = matrix.shape[1]
+    matrix = np.pad(matrix, ((0, 0), (0, -width % 64)))
+    most = np.abs(matrix).max(axis=0)
+    scale = (np.where(most > 0, most, 1) / FINE).astype(np.float32)
+    shift = np.zeros(len(scale), dtype=np.float32)
+    if bias is not None:
+        shift[:width] = bias
+    return Dense(np.rint(matrix / scale).astype(np.int16), scale, shift)
 
 
 def packed(matrix: Array) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
@@ -131,3 +154,26 @@ def gelu(x: Array) -> Array:
     x *= inner
     x *= np.float32(0.5)
     return x
+
+
+def best_rows(matrices: Array, which: NDArray[np.int64], vectors: Array, count: int) -> NDArray[np.int64]:
+    """For each vector, the row of its matrix whose product with it and a one is greatest; the first of equals.
+
+    Args:
+        matrices: shape (matrices, at least count * (width + 1)): rows side by side.
+        which: shape (vectors,): the matrix of each.
+        vectors: shape (vectors, width).
+        count: rows of a matrix.
+    """
+    best = np.empty(len(vectors), dtype=np.int64)
+    if kernel() is not None:
+        from qbench.quantities.english.parsers import attention_kernel
+
+        attention_kernel.best_rows(matrices, which, np.ascontiguousarray(vectors), count, best)
+        return best
+    width = vectors.shape[1]
+    rows = matrices[:, : count * (width + 1)].reshape(len(matrices), count, width + 1)
+    words = np.split(which.argsort(kind="stable"), np.bincount(which).cumsum()[:-1])
+    for each, matrix in zip(words, rows, strict=True):
+        best[each] = (vectors[each] @ matrix[:, :-1].T + matrix[:, -1]).argmax(axis=1)
+    return best

@@ -14,7 +14,7 @@ from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from qbench.compiling import cached
+from qbench.compiling import cached, inlined
 
 cgutils: Any = _cgutils  # not annotated
 
@@ -22,6 +22,7 @@ ROWS, VECTORS, LANES = 6, 4, 16
 """Rows, and vectors of 16 columns, whose sums stay in registers while they grow: 24 of 32."""
 COLUMNS = VECTORS * LANES
 _INT, _SUMS = ir.IntType(32), ir.VectorType(ir.IntType(32), LANES)
+_NOUGHTS = _SUMS(None)
 _SUM_OF_TWO_PRODUCTS = "llvm.x86.avx512.vpdpwssd.512"
 """Takes sums, and for each of them two 16-bit integers of a and two of b; adds a0 b0 + a1 b1."""
 
@@ -69,33 +70,37 @@ def _add_up(typing: Any, pairs: Any, row: Any, panels: Any, panel: Any, sums: An
         with cgutils.for_range(builder, depth) as loop:
             beside = at(columns, builder.mul(loop.index, whole(COLUMNS)))
             weights = [builder.load(at(beside, whole(LANES * v)), typ=_SUMS, align=4) for v in range(VECTORS)]
-            inputs = [_spread(builder, builder.load(at(row, loop.index), typ=_INT)) for row in rows]
+            inputs = [spread(builder, builder.load(at(row, loop.index), typ=_INT), _SUMS) for row in rows]
             for (r, v), total in totals.items():
                 more = builder.call(multiply, [builder.load(total, typ=_SUMS), inputs[r], weights[v]])
                 builder.store(more, total)
         for (r, v), total in totals.items():
-            place = builder.bitcast(at(array(4).data, whole(r * COLUMNS + v * LANES)), _SUMS.as_pointer())
-            builder.store(builder.load(total, typ=_SUMS), place, align=4)
+            written_as(builder, builder.load(total, typ=_SUMS), at(array(4).data, whole(r * COLUMNS + v * LANES)))
         return context.get_dummy_value()
 
     return types.void(pairs, row, panels, panel, sums), generate
 
 
-def _spread(builder: Any, number: Any) -> Any:
-    """A vector of one number."""
-    nothing = _SUMS(ir.Undefined)
-    return builder.shuffle_vector(builder.insert_element(nothing, number, _INT(0)), nothing, _SUMS(None))
+def spread(builder: Any, number: Any, vector: Any) -> Any:
+    """A vector of that type, of one number."""
+    nothing = vector(ir.Undefined)
+    return builder.shuffle_vector(builder.insert_element(nothing, number, _INT(0)), nothing, _NOUGHTS)
+
+
+def written_as(builder: Any, vector: Any, place: Any) -> None:
+    """Store a vector where a pointer to one of its numbers points."""
+    builder.store(vector, builder.bitcast(place, vector.type.as_pointer()), align=4)
 
 
 add_up: Any = intrinsic(_add_up)
 
 
-def _compiled(function: Any) -> Any:
+def compiled(function: Any, **options: Any) -> Any:
     """Sums of floats may be reordered: that lets the compiler use vectors."""
-    return cached(function, nogil=True, fastmath=True, error_model="numpy")
+    return cached(function, nogil=True, fastmath=True, error_model="numpy", **options)
 
 
-@_compiled
+@compiled
 def rounded(h: NDArray[np.float32], limit: float, whole: NDArray[np.int16], scales: NDArray[np.float32]) -> None:
     """Round rows to whole numbers.
 
@@ -107,16 +112,18 @@ def rounded(h: NDArray[np.float32], limit: float, whole: NDArray[np.int16], scal
     """
     for row in range(h.shape[0]):
         numbers, integers = h[row], whole[row]
-        most = np.float32(0)
-        for k in range(numbers.size):
-            most = max(most, abs(numbers[k]))
+        # As whole numbers, whose order is that of numbers without a sign: of those a maximum is put into vectors.
+        bits, greatest = numbers.view(np.int32), np.int32(0)
+        for k in range(bits.size):
+            greatest = max(greatest, np.int32(bits[k] & np.int32(0x7FFFFFFF)))
+        most = np.int32(greatest).view(np.float32)
         steps = np.float32(limit) / most if most > 0 else np.float32(0)
         scales[row] = most / np.float32(limit)
         for k in range(numbers.size):
             integers[k] = np.int16(np.rint(numbers[k] * steps))
 
 
-@_compiled
+@compiled
 def product(
     pairs: NDArray[np.int32],
     scales: NDArray[np.float32],
@@ -153,27 +160,33 @@ def product(
 _POWERS = tuple(np.float32(np.log(2) ** n / f) for n, f in enumerate((1, 1, 2, 6, 24, 120, 720)))
 """Of the series of 2 to the x."""
 _P0, _P1, _P2, _P3, _P4, _P5, _P6 = _POWERS
-_ONE, _TO_BASE_TWO, _FURTHEST = np.float32(1), np.float32(1 / np.log(2)), np.float32(80)
+FLOAT_ONE, _TO_BASE_TWO, _FURTHEST = np.float32(1), np.float32(1 / np.log(2)), np.float32(80)
 _CUBE, _TWICE = np.float32(0.044715), np.float32(-2 * np.sqrt(2 / np.pi))
 
 
-@_compiled
+@inlined
+def exponential(x: np.float32) -> np.float32:
+    """E to the power of x, which counts as -80 or 80 beyond those; in a form that the compiler can put into vectors."""
+    y = min(max(x, -_FURTHEST), _FURTHEST) * _TO_BASE_TWO
+    near = np.rint(y)
+    r = y - near
+    power = _P0 + r * (_P1 + r * (_P2 + r * (_P3 + r * (_P4 + r * (_P5 + r * _P6)))))
+    # The bits of a power of two are its exponent.
+    return np.float32(power * np.int32((np.int32(near) + 127) << 23).view(np.float32))
+
+
+@compiled
 def gelu(h: NDArray[np.float32]) -> None:
-    """`dense.gelu`; its tanh by an exponential function that the compiler can put into vectors."""
+    """`dense.gelu`; its tanh by an exponential function."""
     for row in range(h.shape[0]):
         numbers = h[row]
         for k in range(numbers.size):
             x = numbers[k]
             # x (1 + tanh y) / 2 is x / (1 + exp(-2 y)).
-            y = min(max(_TWICE * x * (_ONE + _CUBE * x * x), -_FURTHEST), _FURTHEST) * _TO_BASE_TWO
-            near = np.rint(y)
-            r = y - near
-            power = _P0 + r * (_P1 + r * (_P2 + r * (_P3 + r * (_P4 + r * (_P5 + r * _P6)))))
-            # The bits of a power of two are its exponent.
-            numbers[k] = x / (_ONE + power * np.int32((np.int32(near) + 127) << 23).view(np.float32))
+            numbers[k] = x / (FLOAT_ONE + exponential(_TWICE * x * (FLOAT_ONE + _CUBE * x * x)))
 
 
-@_compiled
+@compiled
 def normalised(h: NDArray[np.float32], norm: NDArray[np.float32], floor: float) -> None:
     """`dense.normalised`.
 
@@ -183,7 +196,7 @@ def normalised(h: NDArray[np.float32], norm: NDArray[np.float32], floor: float) 
         floor: added to the variance.
     """
     scale, shift = norm[0], norm[1]
-    share = _ONE / np.float32(h.shape[1])
+    share = FLOAT_ONE / np.float32(h.shape[1])
     for row in range(h.shape[0]):
         numbers, total, squares = h[row], np.float32(0), np.float32(0)
         for k in range(numbers.size):
@@ -192,6 +205,6 @@ def normalised(h: NDArray[np.float32], norm: NDArray[np.float32], floor: float) 
         for k in range(numbers.size):
             numbers[k] -= mean
             squares += numbers[k] * numbers[k]
-        factor = _ONE / np.sqrt(squares * share + np.float32(floor))
+        factor = FLOAT_ONE / np.sqrt(squares * share + np.float32(floor))
         for k in range(numbers.size):
             numbers[k] = numbers[k] * factor * scale[k] + shift[k]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from qbench.errors import OptionError
-from qbench.quantities.english.parsers.dense import Array
+from qbench.quantities.english.parsers.dense import Array, best_rows, fine, single
 from qbench.quantities.english.parsers.encoder import Encoder, WordPieces
 from qbench.quantities.english.parsers.trees import ROOT, best_tree
 from qbench.quantities.english.parsers.words import Cut, Reading, cut_words
@@ -57,7 +57,13 @@ class EmbeddedParser:
         self._encoder = Encoder(weights, pieces)
         self._tags = [str(tag) for tag in weights["tags"]]
         self._relations = [str(relation) for relation in weights["relations"]]
-        self._w = {name: weights[name].astype(np.float32) for name in weights if name.partition(".")[0] in _OURS}
+        w = {name: single(weights[name]) for name in weights if name.partition(".")[0] in _OURS}
+        matrices = [w[f"{name}.weight"] for name in (*_PARTS, "tag")]
+        self._views = fine(np.concatenate(matrices, axis=1), np.concatenate([w[f"{n}.bias"] for n in (*_PARTS, "tag")]))
+        self._ends = np.cumsum([matrix.shape[1] for matrix in matrices])
+        # The last row of each is for what a word alone says.
+        self._arc, self._label = (fine(w[name][:-1], w[name][-1]) for name in ("arc", "label"))
+        self._roots = w["root.arc"], w["root.label"]
 
     def cut(self, text: str) -> Cut:
         """The words of a text, and where each begins."""
@@ -71,11 +77,13 @@ class EmbeddedParser:
 
     def _read(self, sentences: Sequence[Sequence[str]]) -> Iterator[Reading]:
         vectors, ends = self._encoder.vectors(sentences)
-        tags = (vectors @ self._w["tag.weight"] + self._w["tag.bias"]).argmax(axis=1)
-        heads = self._heads(vectors, ends)
+        views = np.split(self._views(vectors), self._ends, axis=1)
+        tags = views.pop(len(_PARTS)).argmax(axis=1)
+        arc_head, arc_child, label_head, label_child = (np.maximum(view, SLOPE * view) for view in views[: len(_PARTS)])
+        heads = self._heads(arc_head, arc_child, ends)
         # Heads count from the start of their sentence, with 0 for the root; here from that of all, the root last.
         starts = np.repeat(ends - np.diff(ends, prepend=0), np.diff(ends, prepend=0))
-        relations = self._labels(vectors, np.where(heads == ROOT, len(vectors), heads - 1 + starts))
+        relations = self._labels(label_head, label_child, np.where(heads == ROOT, len(vectors), heads - 1 + starts))
         readings = (
             self._reading(len(sentence), *parts)
             for sentence, *parts in zip(
@@ -89,28 +97,21 @@ class EmbeddedParser:
         # Copies, lest a reading that is cached keeps the vectors of all that were read with it.
         yield from (r._replace(vectors=v.copy()) for r, v in zip(readings, projected, strict=True))
 
-    def _heads(self, vectors: Array, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _heads(self, above: Array, below: Array, ends: NDArray[np.int64]) -> NDArray[np.int64]:
         """The head of each word, 0 for the root and k + 1 for word k of its sentence."""
-        above = self._leaky("arc.head", vectors)
-        below = _with_one(self._leaky("arc.child", vectors)) @ self._w["arc"]
+        below = self._arc(below)
         heads = []
         for start, end in zip([0, *ends], ends, strict=False):
-            scores = below[start:end] @ np.concatenate([self._w["root.arc"], above[start:end]]).T
+            scores = below[start:end] @ np.concatenate([self._roots[0], above[start:end]]).T
             heads.append(best_tree(scores))
         return np.concatenate(heads)
 
-    def _labels(self, vectors: Array, heads: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _labels(self, above: Array, below: Array, heads: NDArray[np.int64]) -> NDArray[np.int64]:
         """The relation of each word to its head, whose index may be that of the root, the one after the last word."""
-        above = np.concatenate([self._leaky("label.head", vectors), self._w["root.label"]])
-        below = _with_one(self._leaky("label.child", vectors))
         # The sum over i and j of above[head, i] label[i, r, j] below[word, j]; many words share a head.
         own, which = np.unique(heads, return_inverse=True)
-        mixed = (_with_one(above[own]) @ self._w["label"]).reshape(len(own), -1, below.shape[1])
-        labels = np.empty(len(below), dtype=np.int64)
-        words = np.split(which.argsort(kind="stable"), np.bincount(which).cumsum()[:-1])
-        for each, scoring in zip(words, mixed, strict=True):
-            labels[each] = (below[each] @ scoring.T).argmax(axis=1)
-        return labels
+        mixed = self._label(np.concatenate([above, self._roots[1]])[own])
+        return best_rows(mixed, which, below, len(self._relations))
 
     def _reading(
         self, words: int, tags: NDArray[np.int64], heads: NDArray[np.int64], relations: NDArray[np.int64]
@@ -124,13 +125,9 @@ class EmbeddedParser:
             ["root" if own[k] == k else self._relations[r] for k, r in enumerate(relations.tolist())] + [""] * more,
         )
 
-    def _leaky(self, name: str, vectors: Array) -> Array:
-        activations: Array = vectors @ self._w[f"{name}.weight"]
-        activations += self._w[f"{name}.bias"]
-        np.maximum(activations, SLOPE * activations, out=activations)
-        return activations
 
-
+_PARTS = ("arc.head", "arc.child", "label.head", "label.child")
+"""What a word is as the head and as the child of an arc, and of a labelled one."""
 _OURS = frozenset({"tag", "arc", "label", "root"})
 
 
@@ -146,7 +143,3 @@ def _groups(sentences: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]
         words += len(sentence)
     if group:
         yield group
-
-
-def _with_one(vectors: Array) -> Array:
-    return np.concatenate([vectors, np.ones((len(vectors), 1), dtype=np.float32)], axis=1)

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.quantities.english.parsers.dense import Array, dense, gelu, normalised, single
+from qbench.quantities.english.parsers.dense import Array, dense, gelu, kernel, normalised, single
 
 START, END, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 PIECES_PER_WORD = 8
@@ -162,17 +162,38 @@ class Layer:
         return normalised(h, self._norms[2:])
 
     def _attended(self, h: Array, ends: NDArray[np.int64]) -> Array:
-        mixed = self._mix(h).reshape(len(h), 3, self._heads, -1)
-        attended = np.empty_like(h)
-        for start, end in zip([0, *ends], ends, strict=False):
-            query, key, value = mixed[start:end].transpose(1, 2, 0, 3)
-            scores = query @ key.transpose(0, 2, 1)
-            np.exp(np.minimum(scores, HIGHEST, out=scores), out=scores)
-            # Divided by their sum only after they are used: that is fewer numbers.
-            read = scores @ value
-            read /= scores.sum(axis=2, keepdims=True)
-            attended[start:end] = read.transpose(1, 0, 2).reshape(end - start, -1)
-        return attended
+        out = np.empty_like(h)
+        attended(self._mix(h), ends, self._heads, out)
+        return out
+
+
+def attended(mixed: Array, ends: NDArray[np.int64], heads: int, out: Array) -> None:
+    """What each row of a sequence reads from the rows of it, by all heads.
+
+    Args:
+        mixed: shape (rows, 3 * width): queries, keys and values.
+        ends: where each sequence ends among the rows.
+        heads: how many.
+        out: shape (rows, width), written.
+    """
+    own = out.shape[1] // heads
+    if kernel() is not None:
+        from qbench.quantities.english.parsers import attention_kernel
+
+        if own % attention_kernel.COLUMNS == 0:
+            longest = int(np.diff(ends, prepend=0).max(initial=0))
+            room = np.empty(attention_kernel.room_for(longest, own), dtype=np.float32)
+            attention_kernel.attended(mixed, ends, heads, float(HIGHEST), room, out)
+            return
+    parts = mixed.reshape(len(mixed), 3, heads, own)
+    for start, end in zip([0, *ends], ends, strict=False):
+        query, key, value = parts[start:end].transpose(1, 2, 0, 3)
+        scores = query @ key.transpose(0, 2, 1)
+        np.exp(np.minimum(scores, HIGHEST, out=scores), out=scores)
+        # Divided by their sum only after they are used: that is fewer numbers.
+        read = scores @ value
+        read /= scores.sum(axis=2, keepdims=True)
+        out[start:end] = read.transpose(1, 0, 2).reshape(end - start, -1)
 
 
 PARTS = ("mix", "out", "up", "down")
