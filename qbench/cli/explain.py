@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from qbench.cli.records import FormatOption, print_table
+from qbench.cli.records import Format, FormatOption, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from qbench.mining.explaining import Described, ExplainedPair, PairExplanation
     from qbench.models.numbers import Number
     from qbench.quantities.types import Condition, Quantity
     from qbench.retrieval.explaining import DocumentScore, Explanation
@@ -25,14 +26,19 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def explain(
-    benchmark: Annotated[Path, typer.Argument(help="A benchmark, or a folder in BEIR's layout.")],
-    query: Annotated[str, typer.Argument(help="The id of one of its queries, or a query's text.")],
+    benchmark: Annotated[Path, typer.Argument(help="A benchmark, a folder in BEIR's layout, or mined pairs.")],
+    query: Annotated[
+        str, typer.Argument(help="The id of one of its queries, or a query's text; of pairs the id of a description.")
+    ],
     docs: Annotated[list[str] | None, typer.Argument(help="Ids of documents to explain instead of the best.")] = None,
-    system: Annotated[str, typer.Option(help="A system; its last stage is explained.")] = "BindBM25",
+    system: Annotated[
+        str | None, typer.Option(help="A system; its last stage is explained. [default: BindBM25]")
+    ] = None,
     top: Annotated[int, typer.Option(min=1, help="Number of documents.")] = 3,
     conditions: Annotated[
-        Literal["parsed", "given"], typer.Option(help="Where a query of the benchmark has its conditions from.")
-    ] = "parsed",
+        Literal["parsed", "given"] | None,
+        typer.Option(help="Where a query of the benchmark has its conditions from. [default: parsed]"),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder that keeps the indexes. [default: qbench-leaderboard/NAME]"),
@@ -44,7 +50,9 @@ def explain(
     Of Bind: its parts, and which value counts for which condition. Of DeepQuant: the weight of words and numbers, which
     operator it reads in the query, and for each of the document's numbers how its unit fits, what it believes of the
     comparison, and how relevant that makes it; the first one counts. Of all others: what each term adds; for Q what
-    the quantities add, and the Phi score of each mention; for a filter which mention satisfies the condition.
+    the quantities add, and the Phi score of each mention; for a filter which mention satisfies the condition. Of pairs
+    that `qbench mine-paraphrases` made: the words that both descriptions share, both values, and how likely these agree
+    by chance.
 
     Example: qbench explain my-benchmark "laptop with a weight under 2 kg" --top 5 --system QBM25
     """
@@ -55,7 +63,10 @@ def explain(
     from qbench.retrieval.explaining_scores import explain_scores
     from qbench.retrieval.grammar import parse_system
 
-    opened, parsed = open_benchmark(benchmark), parse_system(system)
+    if _is_pairs(benchmark):
+        _explain_pairs(benchmark, query, docs or (), top, output_format, system or conditions or output)
+        return
+    opened, parsed, conditions = open_benchmark(benchmark), parse_system(system or "BindBM25"), conditions or "parsed"
     where, last = output or HOME / opened.name, parsed.stages[-1]
     if last.binds:
         found = explained(opened, parsed, query, where, top=top, docs=docs or (), source=conditions)
@@ -66,6 +77,60 @@ def explain(
     else:
         scores = explain_scores(opened, parsed, query, where, top=top, docs=docs or (), source=conditions)
         print_table(score_lines(scores), score_records(scores), output_format)
+
+
+def _is_pairs(folder: Path) -> bool:
+    from qbench.mining.types import PAIRS_KIND
+    from qbench.store import MANIFEST, read_manifest
+
+    return (folder / MANIFEST).is_file() and read_manifest(folder).kind == PAIRS_KIND
+
+
+def _explain_pairs(
+    folder: Path, query: str, docs: Sequence[str], top: int, output_format: Format, given: object | None
+) -> None:
+    from qbench.errors import OptionError
+    from qbench.mining.explaining import explain_pairs
+    from qbench.mining.paraphrases import Pairs
+
+    if given is not None:
+        remedy = "Leave out --system, --conditions and --output"
+        raise OptionError("pairs come from the descriptions alone", value=given, remedy=remedy)
+    found = explain_pairs(Pairs.open(folder), query, top=top, docs=docs)
+    made = ({**asdict(pair), "query": asdict(found.query)} for pair in found.pairs)
+    print_table(pair_lines(found), made, output_format)
+
+
+def pair_lines(found: PairExplanation) -> list[str]:
+    """The explanation of mined pairs as text."""
+    made = _described(found.query, "")
+    for pair in found.pairs:
+        made += ["", *_described(pair.found, f"{pair.rank}. {pair.label}: ")]
+        made.append(f"   {_values(found.query, pair)}")
+        shared = ", ".join(f"{word} (in {count:,})" for word, count in pair.shared.items())
+        of_all = f"of {found.descriptions:,} descriptions"
+        made.append(f"   BM25 {pair.score:.2f}; words in both: {shared or 'none'}, {of_all}")
+        if pair.p_fact is not None and pair.p_paper is not None and pair.chance is not None:
+            by_chance = f"rank {pair.rank}, and such values agree by chance once in {_once_in(pair.chance)}"
+            made.append(f"   one fact: {pair.p_fact:.3f} ({by_chance}); by the paper {pair.p_paper:.3f}")
+    return made
+
+
+def _described(one: Described, before: str) -> list[str]:
+    from qbench.index.show import printable
+
+    quantity = f"{one.value:,.15g} {one.unit}".rstrip()
+    line = f"{before}{printable(one.description_id)}: {printable(one.description)} = {printable(quantity)}"
+    return [line, *([f"   {printable(one.sentence)}"] if one.sentence else [])]
+
+
+def _values(query: Described, pair: ExplainedPair) -> str:
+    one, other = (f"{each.base_value:,.15g} {each.base_unit}".rstrip() for each in (query, pair.found))
+    return f"{one} and {other} agree on {pair.digits} digits" if pair.digits else f"{one} is not {other}"
+
+
+def _once_in(chance: float) -> str:
+    return f"{1 / chance:,.0f}" if chance > 1e-9 else "a billion or more"
 
 
 def records(found: Explanation) -> list[dict[str, Any]]:
