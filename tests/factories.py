@@ -83,7 +83,7 @@ _SENTENCES: list[tuple[str, str, list[tuple[str, float, str, str]]]] = [
     ("d04", "A Delta laptop sells for $800.", [("800", 800, "dollar", "laptop price")]),
     ("d05", "Net income of Acme rose to $5 million.", [("5 million", 5e6, "dollar", "net income")]),
     ("d06", "Bolt reported net income of $12 million.", [("12 million", 12e6, "dollar", "net income")]),
-    ("d07", "Acme's adjusted net income was $7 million.", [("7 million", 7e6, "dollar", "adjusted net income")]),
+    ("d07", "Acme's annual net income was $7 million.", [("7 million", 7e6, "dollar", "annual net income")]),
     ("d08", "The profit of Corax fell to $3 million.", [("3 million", 3e6, "dollar", "profit")]),
     ("d09", "Acme has 250 employees.", [("250", 250, "employee", "staff")]),
     ("d10", "Bolt employs more than 900 people.", [("900", 900, "employee", "staff")]),

@@ -331,13 +331,13 @@ def test_each_fault_is_found(case):
 
 def test_a_rise_is_a_negative_of_a_query_for_a_fall():
     """A rise of 7 million is no fall by less than 8 million, though 7 is less than 8."""
-    text = "Acme's adjusted net income was $7 million."
-    fall = dataclasses.replace(condition("adjusted net income", "<", 8e6, "dollar"), change="down")
+    text = "Acme's annual net income was $7 million."
+    fall = dataclasses.replace(condition("annual net income", "<", 8e6, "dollar"), change="down")
     rise = dataclasses.replace(fall, change="up")
     for asked, faulty in ((fall, False), (rise, True)):
         made = changed(
             queries=[*QUERY, Query("q8", "change of net income", "net income", (asked,), "train", "seen")],
-            samples=add("samples", ("s9", "q8", "d07", text, 0, "original", 7e6, "dollar", 32, 41)),
+            samples=add("samples", ("s9", "q8", "d07", text, 0, "original", 7e6, "dollar", 30, 39)),
             quantities=lambda old: old.with_columns(
                 change=pl.when(pl.col("doc_id") == "d07").then(pl.lit("up")).otherwise("change")
             ),
