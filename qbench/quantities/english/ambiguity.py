@@ -95,6 +95,8 @@ def is_magnitude(surface: str, tokens: Sequence[Token], k: int) -> float | None:
         tokens: of the text.
         k: the letter's token.
     """
+    if surface == "m" and k > 1 and tokens[k - 2].low == "within":
+        return None  # "within 500 m of the station"
     sense = resolve(surface, tokens, k, k + 1)
     if sense is not None and sense.scale is not None and sense.cued:
         return sense.scale

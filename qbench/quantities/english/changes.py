@@ -101,7 +101,7 @@ def _change(
     while k >= floor and tokens[k].low in LIGHT and not _moves(tokens, k, amount, following, parse):
         by = by or tokens[k].low == "by"
         k -= 1
-    if any(tokens[j].low in PLACES for j in range(max(k + 1, first), amount.first)) and not by:
+    if any(_places(tokens, j) for j in range(max(k + 1, first), amount.first)) and not by:
         return _afterwards(tokens, amount) if first == amount.first else ""
     if k == amount.first - 1 and _is_attribute(tokens, amount):
         return ""
@@ -114,6 +114,16 @@ def _change(
             # "grew sales by 35%", "raised its dividend 7% to 60 cents"
             return _far_verb(tokens, k, max(ends[1], k - FAR) if by else floor, parse, by=by)
     return _afterwards(tokens, amount)
+
+
+def _places(tokens: Sequence[Token], j: int) -> bool:
+    """Whether token j makes a level of the number after it; the "at" of "up at least 8 %" does not."""
+    return tokens[j].low in PLACES and not _is_bound(tokens, j)
+
+
+def _is_bound(tokens: Sequence[Token], j: int) -> bool:
+    """Whether "at least" or "at most" begins at token j."""
+    return tokens[j].low == "at" and j + 1 < len(tokens) and tokens[j + 1].low in ("least", "most")
 
 
 def _bounds(tokens: Sequence[Token], j: int, amount: Amount) -> bool:
@@ -160,7 +170,7 @@ def _direction(tokens: Sequence[Token], k: int, amount: Amount) -> Change:
         return ""  # "after the follow-up 60 patients"
     if lead in (TAKERS if _is_market(amount) else PARTICLE_VERBS) or (amount.unit.family == "time" and lead != "is"):
         return ""
-    if k + 1 < len(tokens) and tokens[k + 1].low in ("to", "from", "for", "the", "at"):
+    if k + 1 < len(tokens) and tokens[k + 1].low in ("to", "from", "for", "the", "at") and not _is_bound(tokens, k + 1):
         return ""
     return "up" if tokens[k].low == "up" else "down"
 
@@ -189,6 +199,8 @@ def _is_noun(tokens: Sequence[Token], k: int, parse: Parse | None) -> bool:
     """Whether a form that may be a noun is one: "a rise", "price cuts"."""
     if tokens[k].low not in NOUNS_TOO:
         return False
+    if tokens[k].low == "lower" and k + 1 < len(tokens) and tokens[k + 1].low == "than":
+        return True  # "a rate higher than 4% but lower than 6%"
     if any(t.low in _SEEING for t in tokens[max(0, k - _SEEN) : max(0, k - 1)]) and tokens[k + 1].kind == "number":
         return False  # "saw sales slip 5 %"
     if parse is not None and parse.tags[k]:

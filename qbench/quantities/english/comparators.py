@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from qbench.quantities.english.amounts import Amount
+from qbench.quantities.english.change_words import MOVES, TURNS
 from qbench.quantities.english.changes import read_changes
 from qbench.quantities.english.comparator_phrases import (
     DATE_ONLY,
@@ -165,7 +166,7 @@ def _extreme(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator
         word = tokens[j].low
         if word in _EXTREMES:
             before_it = tokens[j - 1].low if j else ""
-            if before_it in _READINGS or (of and before_it not in FUNCTION_WORDS | VERBS):
+            if before_it in _READINGS or before_it in _LISTING or (of and before_it not in FUNCTION_WORDS | VERBS):
                 return None  # "an alternative minimum tax of 15 %"
             return (_EXTREMES[word], amount.first) if not (of and tokens[j + 1].kind != "word") else None
         if of and word in FUNCTION_WORDS:
@@ -212,6 +213,8 @@ _SPANNING = frozenset(
 _COPULAS = frozenset("was were is are be".split())
 _EXTREMES: dict[str, MentionComparator] = {"maximum": "<=", "max": "<=", "minimum": ">=", "min": ">="}
 _WITHIN_SUBJECT = frozenset("of the for in at on to by under we it they our its and".split())
+_LISTING = frozenset(("and", "or", ","))
+"""Words before "maximum" that make it one of several: "threshold, target and maximum awards were 0, 1 and 2"."""
 _HAVING = frozenset("have has had could may amount".split())
 _LONGEST_SUBJECT = 14
 """Tokens of a subject before its verb at most."""
@@ -309,6 +312,8 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
     lead = tokens[first - 1] if first else None
     following = tokens[amount.last].low if amount.last < len(tokens) else ""
     head = phrase[0]
+    if phrase == ("under",) and _is_agreed(tokens, amount, end):
+        return False
     if _means_else(tokens, amount, phrase, first, end) or _directs(tokens, amount, phrase, first):
         return False
     if any(t.low == "the" for t in tokens[end : amount.first]) and unit.family != "date":
@@ -330,6 +335,19 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
     if phrase == ("up", "to"):
         return lead is None or lead.low not in RISES_TO
     return not (phrase[:2] in (("as", "many"), ("as", "much")) and lead is not None and lead.low in ("twice", "half"))
+
+
+def _is_agreed(tokens: Sequence[Token], amount: Amount, end: int) -> bool:
+    """Whether a phrase stands before what the amount only describes: "under a five-year contract"."""
+    if not any(t.low in ("a", "an") for t in tokens[end : amount.first]) or amount.last >= len(tokens):
+        return False
+    if end > 1 and tokens[end - 2].low in ("in", "for"):
+        return False  # "done in under a 10-minute window"
+    k = amount.last + (tokens[amount.last].text == "-")
+    noun = tokens[k] if k < len(tokens) else None
+    if noun is None or noun.kind != "word" or noun.low in FUNCTION_WORDS | VERBS or noun.low in MARKS:
+        return False
+    return amount.unit.family in ("time", "currency") and noun.low not in DURATION_LEADS
 
 
 _FEW = 3
@@ -360,6 +378,10 @@ def _directs(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int
     lead = tokens[first - 1].low if first else ""
     if phrase in (("as", "high", "as"), ("as", "low", "as")):
         return lead in CHANGE_VERBS or lead in _REACHING
+    if phrase[-1] == "from" and phrase[0] in _PRICED:
+        near = {t.low for t in tokens[max(0, first - _NEAR_MOVE) : first]}
+        leads = amount.last < len(tokens) and tokens[amount.last].low in ("to", "a", "in", "last")
+        return leads or not near.isdisjoint(MOVES.keys() | TURNS.keys() | CHANGE_VERBS)  # "cut its rates from 5% to 4%"
     if phrase == ("up", "to") and lead in _COPULAS:
         k = amount.last + (amount.last < len(tokens) and tokens[amount.last].text == ",")
         return k < len(tokens) and tokens[k].low in ("from", "compared", "versus", "vs")
@@ -370,6 +392,9 @@ def _directs(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int
     return False
 
 
+_PRICED = frozenset("prices fares rates".split())
+_NEAR_MOVE = 6
+"""Tokens from a verb of change to "rates from" at most."""
 _REACHING = frozenset("got gets traded trading trade went goes hit reached reach ran to settled closed opened".split())
 _OF_LEVELS = frozenset("higher lower greater larger smaller bigger cheaper better worse stronger weaker".split())
 _TAKERS = frozenset("took take takes taken taking handed turned turning carried carrying won rolled".split())
@@ -401,7 +426,7 @@ def _lasts(tokens: Sequence[Token], first: int, end: int, amount: Amount) -> boo
         return amount.last >= len(tokens) or tokens[amount.last].text != ","
     following = tokens[amount.last].low if amount.last < len(tokens) else ""
     lead = tokens[first - 1]
-    opens = lead.kind == "mark" and lead.text != ","
+    opens = lead.kind == "mark" and lead.text not in ",)]"
     return opens or lead.low in DURATION_LEADS or following in ("ago", "old", "-", "later", "earlier")
 
 

@@ -250,7 +250,7 @@ def _last_day(tokens: Sequence[Token], last: int) -> int:
     after = tokens[last + 2] if last + 2 < len(tokens) else None
     counts = after is not None and after.text.islower() and after.low not in FUNCTION_WORDS | VERBS | _RELATIVE
     percent = after is not None and after.text in "%°"
-    return last if percent or (counts and tokens[last].text not in "-–—") else last + 2
+    return last if percent or (counts and tokens[last].text not in "-–—/") else last + 2
 
 
 _RELATIVE = frozenset("last this next each every inclusive".split())
@@ -352,16 +352,19 @@ def names_a_year(tokens: Sequence[Token], first: int) -> bool:
     cue = before
     if before is not None and before.low == "of" and first > 1:
         cue = tokens[first - 2]  # "a total of 2012 boats"
-    if first + 3 < len(tokens) and tokens[first + 2].low == "of" and tokens[first + 3].text in "$€£":
-        return True  # "it had 2019 sales of $5 million"
-    if first + 3 < len(tokens) and tokens[first + 2].low == "of" and tokens[first + 3].kind == "number":
-        return True
+    if first + 3 < len(tokens) and tokens[first + 2].low == "of":
+        k = first + 3
+        while k + 1 < len(tokens) and k < first + 6 and tokens[k].low in _BEFORE_SUMS:
+            k += 1
+        if tokens[k].text in "$€£" or tokens[k].kind == "number":
+            return True  # "it had 2019 sales of some $5 million"
     if tokens[first + 1].low in _COUNTED or (cue is not None and (cue.low in _COUNTING or cue.low in VERBS)):
         return False
     named = before is not None and before.kind == "word" and before.text[:1].isupper() and first > 1
     return int(text) % 50 != 0 or (named and before is not None and before.low not in FUNCTION_WORDS)
 
 
+_BEFORE_SUMS = frozenset("about around some nearly almost roughly approximately over under more less than".split())
 _PARTS_OF_YEARS = frozenset("first second third fourth final last full".split())
 _YEAR_PARTS = frozenset("quarter half year".split())
 

@@ -56,7 +56,7 @@ def _compared(tokens: Sequence[Token], amount: Amount, k: int) -> Change:
         return ""
     after = tokens[k + 1] if k + 1 < len(tokens) else None
     if after is not None and after.low in ("than", "then"):
-        return change
+        return "" if _bounds_next(tokens, k + 2) else change
     if after is not None and word in ("more", "less") and after.low in DEARER + CHEAPER:
         dearer = (word == "more") == (after.low in DEARER)
         return _UP if dearer else _DOWN
@@ -64,6 +64,17 @@ def _compared(tokens: Sequence[Token], amount: Amount, k: int) -> Change:
         return ""
     names = after is not None and after.kind == "word" and after.low not in FUNCTION_WORDS | VERBS
     return change if names or word not in ("more", "less") or after is None or after.kind == "mark" else ""
+
+
+def _bounds_next(tokens: Sequence[Token], k: int) -> bool:
+    """Whether "less than" before token k bounds an amount there: "a drill with 18 V, less than 80 euros"."""
+    if k >= len(tokens) or (tokens[k].kind != "number" and tokens[k].text not in "$€£¥"):
+        return False
+    return not any(t.low in _DATING for t in tokens[k : k + 4])
+
+
+_DATING = frozenset("ago earlier before previously year years month months week weeks day days hour hours".split())
+"""What makes a time of the level that follows "than": "5 kg less than 3 weeks ago"."""
 
 
 def _is_multiple(tokens: Sequence[Token], amount: Amount) -> bool:

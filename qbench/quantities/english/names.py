@@ -18,7 +18,7 @@ _UNCOUNTED = frozenset("people staff personnel men women children cattle sheep f
 
 def named_until(tokens: Sequence[Token], number: Number) -> int | None:
     """Where to go on if the number is part of a name, by the words beside it; None if it may be a quantity."""
-    for rule in (_device, _model_code, _index, _named_in_words, _model, _product_name, _contract):
+    for rule in _RULES:
         if (end := rule(tokens, number)) is not None:
             return end
     return None
@@ -84,6 +84,49 @@ def _contract(tokens: Sequence[Token], number: Number) -> int | None:
 
 _LENGTHS = frozenset("year month day week".split())
 _PAPERS = frozenset("Credit Revolving Revolver Term Facility Treasury Treasuries Senior Note Notes Bond Bonds".split())
+
+
+def _section(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "§ 1.409A-1(b)(4)": a section of a law, with all that is glued to it."""
+    end = number.last
+    if not number.first or tokens[number.first - 1].text not in ("§", "§§"):
+        return None
+    while end < len(tokens) and glued(tokens[end - 1], tokens[end]):
+        end += 1
+    return end
+
+
+def _letter(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "Zen 4c", "Pixel 4a": a figure and a small letter after a capitalised word that opens no sentence."""
+    first, last = number.first, number.last
+    if first < 2 or number.written or last >= len(tokens) or tokens[first].text not in _FIGURES:
+        return None
+    letter, before = tokens[last], tokens[first - 1]
+    if letter.text not in ("a", "c", "e", "i") or not glued(tokens[last - 1], letter):
+        return None
+    if last + 1 < len(tokens) and glued(letter, tokens[last + 1]) and tokens[last + 1].kind != "mark":
+        return None
+    named = before.kind == "word" and before.text[:1].isupper() and tokens[first - 2].text not in ".!?:"
+    return last + 1 if named and len(before.text) > 1 and before.low not in FUNCTION_WORDS else None
+
+
+_FIGURES = frozenset("1 2 3 4 5 6 7 8 9 10".split())
+
+
+def _title(tokens: Sequence[Token], number: Number) -> int | None:
+    """The number that opens a title in quotation marks: the show "60 Minutes", the film “12 Years”."""
+    first, last = number.first, number.last
+    if not first or tokens[first - 1].text not in '"“' or number.scaled or not glued(tokens[first - 1], tokens[first]):
+        return None
+    for k in range(last, min(len(tokens), last + _LONGEST_TITLE)):
+        if tokens[k].text in '"”':
+            return last if k > last and glued(tokens[k - 1], tokens[k]) else None
+        if tokens[k].kind != "word" or not tokens[k].text[:1].isupper():
+            return None
+    return None
+
+
+_LONGEST_TITLE = 6
 
 
 def _owns(tokens: Sequence[Token], k: int) -> bool:
@@ -237,3 +280,7 @@ _AFTER_NAMES = frozenset(
         "an as which that who when while but"
     ).split()
 )
+
+_RULES = (
+    _device, _model_code, _index, _named_in_words, _model, _product_name, _contract, _section, _letter, _title,
+)  # fmt: skip

@@ -47,6 +47,7 @@ def notation(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | None
         or _parted(tokens, i, money=money)
         or _spaced(tokens, i, money=money)
         or _weeks_and_days(tokens, i)
+        or _hours_and_minutes(tokens, i)
         or _bid_and_ask(tokens, i, money=money)
     )
 
@@ -132,6 +133,27 @@ def _weeks_and_days(tokens: Sequence[Token], i: int) -> Notation | None:
     if _GESTATION.isdisjoint(t.low for t in around):
         return None
     return Notation(float(f"{int(weeks) + int(days) / 7:.6g}"), i + 3, weeks + days, "weeks and days")
+
+
+def _hours_and_minutes(tokens: Sequence[Token], i: int) -> Notation | None:
+    """ "2:05 hours", "4:30 min", "2:04:31 hours": a length of time, and no time of day ("at 14:30 hours")."""
+    last = i + 1
+    while last + 1 < len(tokens) and tokens[last].text == ":" and last < i + 5 and _joined(tokens, i, last + 2):
+        if len(tokens[last + 1].text) != 2 or not tokens[last + 1].text.isdecimal() or int(tokens[last + 1].text) > 59:
+            return None
+        last += 2
+    if last == i + 1 or last >= len(tokens) or tokens[last].low not in _LENGTHS or not tokens[i].text.isdecimal():
+        return None
+    if i and (tokens[i - 1].low in _CLOCKS or tokens[i - 1].text == ":"):
+        return None
+    parts = [int(tokens[k].text) for k in range(i, last, 2)]
+    value = sum(part / 60**n for n, part in enumerate(parts))
+    figures = "".join(tokens[k].text for k in range(i, last, 2))
+    return Notation(value, last, figures, "hours and minutes")
+
+
+_LENGTHS = frozenset("h hr hrs hour hours min mins minute minutes".split())
+_CLOCKS = frozenset("at by until till from since before after to between and".split())
 
 
 def _bid_and_ask(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | None:

@@ -80,7 +80,7 @@ def _joined_to_word(tokens: Sequence[Token], number: Number) -> int | None:
                 return _end_of_code(tokens, last)
             if not joined and before.text != "/" and tokens[first - 2].text in _SPLIT_NAMES:
                 return last
-        if before.text in "#@_":
+        if before.text in "#@_" or _is_charge(tokens, first):
             return _end_of_code(tokens, last)
     return _followed_by_letters(tokens, number)
 
@@ -97,6 +97,18 @@ def _end_of_period(tokens: Sequence[Token], j: int) -> int:
     return j
 
 
+def _is_charge(tokens: Sequence[Token], first: int) -> bool:
+    """Whether a number is the charge of an ion, "Mg+2", or the place of a bond, "omega (n)-3"."""
+    if first < 2 or not glued(tokens[first - 2], tokens[first - 1]):
+        return False
+    mark, before = tokens[first - 1].text, tokens[first - 2]
+    if mark == "+":
+        return before.text in _IONS
+    bond = first > 3 and tokens[first - 4].text == "(" and tokens[first - 3].text in ("n", "ω")
+    return mark in "-−" and before.text == ")" and bond
+
+
+_IONS = frozenset("Na K Ca Mg Fe Zn Cu Al Mn Co Ni Pb Cd Hg Cr".split())
 _SPLIT_NAMES = frozenset("COVID Covid SARS CoV covid".split())
 """Names that some texts part from their number: "COVID -19"."""
 
@@ -118,7 +130,7 @@ def _followed_by_letters(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     if after.text in HYPHENS and beyond.kind == "word" and _names_substance(beyond):
         return last + 2
-    if after.text == "(" and beyond.text == "OH":
+    if after.text in "([" and beyond.text == "OH":
         return last + 3  # "25(OH)D"
     if after.text == "/" and len(beyond.text) == 1 and beyond.text.isupper() and _slashed(tokens, last + 2):
         return _end_of_code(tokens, last)
@@ -179,7 +191,7 @@ def _label(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     if word.low in ("number", "numbered") and _numbers(tokens, number, k):
         return None
-    if word.low not in LABELS and word.text not in CAPITAL_LABELS:
+    if (word.low not in LABELS and word.text not in CAPITAL_LABELS) or _is_paid_per(tokens, k):
         return None
     if _measures(tokens, number.last, spans=word.low not in _COUNTED_LABELS):
         return None  # "a follow-up visit 4-7 days later", "a table 120 cm wide"
@@ -238,6 +250,14 @@ _NUMBERED = frozenset(
     "houses bus route seat seats was were is are be being and or".split()
 )
 """What has a number, and does not count."""
+
+
+def _is_paid_per(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k is what something is paid for: "at most 1,500 a month 2 rooms"."""
+    return k > 0 and tokens[k].low in _PAID_PER and tokens[k - 1].low in ("a", "per", "each", "/")
+
+
+_PAID_PER = frozenset("day week month year".split())
 
 
 def _measures(tokens: Sequence[Token], j: int, *, spans: bool = True) -> bool:
@@ -344,11 +364,17 @@ _BETS = frozenset(
 def _idiom(tokens: Sequence[Token], number: Number) -> int | None:
     """ "one-on-one talks", "a two-for-one offer", "a zero-sum game": words that are joined to a numeral."""
     last = number.last
-    if not number.written or last + 1 >= len(tokens) or tokens[last].text not in HYPHENS:
+    if last + 1 >= len(tokens) or tokens[last].text not in HYPHENS or number.scaled:
         return None
     if not (glued(tokens[last - 1], tokens[last]) and glued(tokens[last], tokens[last + 1])):
         return None
     word = tokens[last + 1].low
+    if word == "in" and last + 3 < len(tokens) and tokens[last + 2].text in HYPHENS:
+        return last + 4 if tokens[last + 3].low in ("1", "one") else None  # "a 2-in-1 laptop"
+    if word in _TESTED:
+        return last + 2
+    if not number.written:
+        return None
     if word in _NAMING or (number.value == 1 and word in _NAMING_ONE):
         return last + 2
     if number.value == 0 and word not in _AFTER_ZERO and tokens[last + 1].kind == "word":
@@ -361,6 +387,8 @@ def _idiom(tokens: Sequence[Token], number: Number) -> int | None:
     return last + 4 if other in ONES else None
 
 
+_TESTED = frozenset("tailed sided".split())
+"""What a test is after a number, in words or digits: "a 2-tailed t-test"."""
 _NAMING = frozenset("way factor handed sided dimensional tone class party tier".split())
 _NAMING_ONE = frozenset("time off stop size shot step".split())
 """What makes one word of a numeral and a hyphen before it: "a one-time charge", "two-factor", "a one-way ticket"."""

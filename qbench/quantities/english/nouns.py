@@ -69,6 +69,8 @@ def count_nouns(
                 if past_brackets(tokens, amount.last) is not None:
                     last = amount.last  # "12 (27 %) patients"
                 amount = replace(amount, unit=unit, last=last, unit_span=span, how=(*amount.how, "noun unit"))
+                if amount.number.rule == "indefinite plural" and amount.number.last - amount.number.first == 1:
+                    continue  # "thousands of people": no number is said
             elif amount.bare and _says_nothing(tokens, amount) and not _linked(tokens, amounts, position):
                 continue
         counted.append(amount)
@@ -100,7 +102,24 @@ def _linked(tokens: Sequence[Token], amounts: Sequence[Amount], position: int) -
     if position + 1 == len(amounts) or amounts[position + 1].first - last > 3:
         return False
     between = "".join(t.low for t in tokens[last : amounts[position + 1].first])
+    if between in (",", "and") and _opens_times(tokens, amounts, position):
+        return True
     return between in ("to", "or", "-to-") or (between == "and" and first > 0 and tokens[first - 1].low == "between")
+
+
+def _opens_times(tokens: Sequence[Token], amounts: Sequence[Amount], position: int) -> bool:
+    """Whether "one" begins a list of times that share a unit: "after one, three and six months"."""
+    for k in range(position + 1, min(len(amounts), position + _MOST_TIMES)):
+        a, b = amounts[k - 1], amounts[k]
+        between = "".join(t.low for t in tokens[a.last : b.first])
+        if between not in (",", "and", ",and", "or", ",or") or b.low <= a.low or b.is_range:
+            return False
+        if not b.bare:
+            return b.unit.family == "time"
+    return False
+
+
+_MOST_TIMES = 6
 
 
 def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, parse: Parse) -> UnitMatch | None:

@@ -66,6 +66,8 @@ def _list_mark(tokens: Sequence[Token], number: Number) -> int | None:
         return last + 1 if closes and (opens or _has_sibling(tokens, first)) else None
     if closes and _is_point(tokens, first):
         return last + 1
+    if first and last + 1 == len(tokens) and tokens[first - 1].text in ":;" and tokens[last].text == ".":
+        return last + 1  # "safety first; 2.": the next point of the list is cut off
     if first and tokens[first - 1].text not in ".:;" and not (closes and _goes_on(tokens, first)):
         return None
     if last + 1 >= len(tokens) or tokens[last + 1].kind != "word" or glued(tokens[last], tokens[last + 1]):
@@ -177,6 +179,8 @@ def _heading(tokens: Sequence[Token], number: Number) -> int | None:
     if number.written or not tokens[first].text.isdecimal() or len(tokens[first].text) > 2 or last + 1 >= len(tokens):
         return None
     noted = first == 2 and tokens[1].text == ":" and tokens[0].low in ("note", "notes")
+    if not first and tokens[-1 - (tokens[-1].text == ")")].low == "continued":
+        return last  # "2 Segments of the group continued"
     if (first and not noted) or not tokens[last].text.istitle() or glued(tokens[last - 1], tokens[last]):
         return None
     if tokens[last].low in _OPENING:

@@ -93,6 +93,7 @@ RACES = frozenset(
     "medley relay relays final finals steeplechase runner runners race races record".split()
 )
 """What is named by its length in metres: "the 100m hurdles"."""
+EACH = frozenset("a an per each every / p".split())
 PERIODS = frozenset("hour day night week month quarter year annum".split())
 """What a bare amount of money may be paid for, each: "1500 a month"."""
 GRADES = frozenset("grade level stage tier class category phase type version".split())
@@ -336,7 +337,8 @@ def _late(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition | 
     if k < len(tokens) and tokens[k].low in TRAILING and (k + 1 == len(tokens) or tokens[k + 1].kind == "mark"):
         used = (*condition.used, (tokens[k].start, tokens[k].end))
         return replace(condition, comparator=TRAILING[tokens[k].low], plain=False, used=used)
-    for k in range(condition.last + 1, min(condition.last + 4, len(tokens))):
+    paid = tokens[condition.last - 1].low in PERIODS  # "25 an hour or more"
+    for k in range(condition.last + (not paid), min(condition.last + 4, len(tokens))):
         if tokens[k - 1].kind != "word":
             return None
         phrase = phrase_after(tokens, k)
@@ -394,6 +396,8 @@ def _in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, cou
         return True
     if counted:
         return lead in NAMES
+    if _is_paid_for(tokens, last):
+        return False  # "rooms 40 a night"
     return not (lead in MEASURED or lead in FUNCTION_WORDS or lead in SEARCH_NOISE or lead in LABELS)
 
 
@@ -430,11 +434,14 @@ def _scaled(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:
 def _without_period(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:
     """A bare number without the "a month" after it, which is no search word."""
     k = condition.last
-    if k + 1 >= len(tokens) or tokens[k].low not in ("a", "an", "per", "each", "every", "/", "p"):
-        return condition
-    if tokens[k + 1].low not in PERIODS:
+    if not _is_paid_for(tokens, k):
         return condition
     return replace(condition, last=k + 2, used=(*condition.used, (tokens[k].start, tokens[k + 1].end)))
+
+
+def _is_paid_for(tokens: Sequence[Token], k: int) -> bool:
+    """Whether "a month", "per hour" stands at token k."""
+    return k + 1 < len(tokens) and tokens[k].low in EACH and tokens[k + 1].low in PERIODS
 
 
 def _negation(tokens: Sequence[Token], first: int) -> Span | None:

@@ -330,10 +330,13 @@ def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, near
     if not a.bare or b.bare or following.first - a.last > 3 or _is_part(a, b) or RATIO in a.how:
         return None
     between = "".join(t.low for t in tokens[a.last : following.first])
+    listed = nearest and between == "," and b.unit.family == "time" and _continues(tokens, a)
+    if listed and 0 < a.low < b.low:
+        return replace(a, unit=b.unit, unit_span=b.unit_span, how=(*a.how, "shared unit"))  # "3, 6, 12 months"
+    if between.startswith("-") and glued(tokens[a.last - 1], tokens[a.last]):
+        between = between[1:]  # "three-, six- and 12-month loans"
     if between not in (
-        ("to", "or", "and", ",or", ",and", "and/or", "x", "×", "by", "/", "-and", "-or", "-to")
-        if nearest
-        else (",", "x", "×", "by")
+        ("to", "or", "and", ",or", ",and", "and/or", "x", "×", "by", "/") if nearest else (",", "x", "×", "by")
     ):
         return None
     if between in ("x", "×") and b.unit.family not in SIDES and b.unit.family != "count":
@@ -348,6 +351,11 @@ def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, near
     scale = b.number.magnitude if a.number.magnitude == 1 else 1.0
     how = (*a.how, "shared unit")
     return replace(a, unit=b.unit, low=a.low * scale, high=a.high * scale, unit_span=b.unit_span, how=how)
+
+
+def _continues(tokens: Sequence[Token], a: Amount) -> bool:
+    """Whether another number and a comma stand before a bare amount, or it opens a list: "at 3, 6"."""
+    return a.first > 1 and tokens[a.first - 1].text == "," and tokens[a.first - 2].kind == "number"
 
 
 def _near(x: float, y: float) -> bool:

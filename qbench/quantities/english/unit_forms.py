@@ -103,6 +103,7 @@ class UnitReader:
         if j < len(tokens) and tokens[j].text in HYPHENS and glued(tokens[j - 1], tokens[j]):
             if j + 1 < len(tokens) and glued(tokens[j], tokens[j + 1]) and tokens[j + 1].kind != "number":
                 j += 1
+                j += j + 1 < len(tokens) and tokens[j].low == "odd"  # "30-odd km"
         match = self._match(tokens, text, j, number) or self._quote_mark(tokens, text, j)
         match = match or self._glued_letter(tokens, j, number) or self._bracketed(tokens, text, j, number)
         match = match or self._inch(tokens, j, number) or self._glued_pair(tokens, j)
@@ -130,6 +131,8 @@ class UnitReader:
         if after is not None and after.low in ("x", "by"):
             measured = j + 2 < len(tokens) and tokens[j + 2].kind == "number"
         times = first > 1 and tokens[first - 1].low in ("x", "×") and tokens[first - 2].kind == "number"
+        if not measured and (after is None or after.text in ".,;" or after.kind == "number"):
+            measured = _is_size(tokens, number, after)
         if times and not measured:
             measured = (
                 after is None
@@ -270,6 +273,21 @@ class UnitReader:
         return self._match(tokens, text, k, None)
 
 
+def _is_size(tokens: Sequence[Token], number: Number, after: Token | None) -> bool:
+    """Whether the "in" after a number is inches though nothing after it says so: "a 15.6 in, full HD display"."""
+    year = after is not None and after.kind == "number" and len(after.text) == 4 and after.text.isdecimal()
+    before = [t.low for t in tokens[max(0, number.first - _NEAR_SIZE) : number.first]]
+    ahead = [t.low for t in tokens[number.last + 1 : number.last + 1 + _NEAR_SIZE]]
+    return not year and not _SIZED.isdisjoint([*before, *ahead])
+
+
+_NEAR_SIZE = 6
+_SIZED = frozenset(
+    "display displays screen screens monitor monitors tv tvs television laptop laptops notebook tablet tablets "
+    "ultrabook chromebook panel diagonal measures measure measuring measured diameter wheel wheels blade waist inseam "
+    "pan pizza pipe".split()
+)
+"""What is sized in inches."""
 EPONYMS = frozenset("tesla henry gray newton siemens hertz dalton stokes bel darcy lambert weber joule pascal".split())
 """Units that are names of people and companies too: "two Tesla stockholders"."""
 

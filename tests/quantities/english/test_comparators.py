@@ -24,6 +24,19 @@ def changes(text):
     [
         # comparatives, their inclusive forms and their negations
         ("it weighs more than 7 kg", ">"),
+        # agreements and maximums that bound nothing; prices that begin at
+        ("notes under a five year debenture", "="),
+        ("it lends under a $500 million facility", "="),
+        ("done in under a 10-minute window", "<"),
+        ("bids under a 5 euro limit", "<"),
+        ("it sells for under a million dollars", "<"),
+        ("training (RMET) over four weeks", "="),
+        ("(over four weeks)", ">"),
+        ("prices start from 20 euros", ">="),
+        ("rooms are available from 80 euros", ">="),
+        ("it raised rates from 5% a year ago", "="),
+        ("rates from 5%", ">="),
+        ("a house within 500 m of the lake", "<="),
         ("it weighs a little less than 7 kg", "<"),
         ("an age greater than or equal to 21 years", ">="),
         ("a load equal to or greater than 30 kg", ">="),

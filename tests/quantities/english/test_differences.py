@@ -30,6 +30,13 @@ PARSED = get_extractor(ExtractorOptions())
         ("Get 10% off with a card.", ["down"]),
         ("Save 25% on coats.", ["down"]),
         ("We saved 20% of our pay.", [""]),
+        # "less than" before an amount bounds it; a time ago dates a level
+        ("A drill with 18 V, less than 80 euros.", ["", ""]),
+        ("A drill 18 V less than 80 euros.", ["", ""]),
+        ("It weighs 5 kg less than 3 weeks ago.", ["down", ""]),
+        ("A rate higher than 4 % but lower than 6 %.", ["", ""]),
+        ("Fees will be up at least 8 %.", ["up"]),
+        ("The ship picked up at Leeds 8 crates.", [""]),
         # no differences
         ("The hut is 300 m above the village.", [""]),
         ("Two more people came.", [""]),

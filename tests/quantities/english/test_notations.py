@@ -20,6 +20,15 @@ RULES = get_extractor(ExtractorOptions(spacy_model="none"))
         ("9/16 patients liked it", [(9, "patient"), (16, "patient")]),
         ("4/8 in one arm", [(4, ""), (8, "")]),
         ("add 3/4 cup", [(0.75, "cup")]),
+        # lengths of time, and times of day
+        ("she ran it in 2:15 hours", [(2.25, "hour")]),
+        ("the song lasts 4:30 minutes", [(4.5, "minute")]),
+        ("he rowed for 1:12:36 hours", [(1.21, "hour")]),
+        ("a video of 1:30 h", [(1.5, "hour")]),
+        ("the ferry leaves at 14:30 hours", []),
+        ("at the 2:70 hours mark", []),
+        ("they rowed from 2:15 to 4:30 hours later", []),
+        ("on 2:15 boats", []),
         # two levels and two moves are no range
         ("its stake rose in Mill S.A. from 49 % to 85 %", [(49, "percentage"), (85, "percentage")]),
         ("the bill went from $96 to $143", [(96, "dollar"), (143, "dollar")]),

@@ -80,6 +80,11 @@ def values(text):
         "counts s −1",
         # denominators
         "deaths per 100,000",
+        # what is several things in one, kinds of tests, ions and bonds, sections, titles, models with a letter
+        "a 2-in-1 laptop", "this three-in-one lamp", "a two-tailed test", "a 2-sided t-test", "of Mg+2 in water",
+        "of omega (n)-3 acids", "see § 1.409A-1(b)(4) of it", 'the show "60 Minutes" ran', "the film “12 Years” won",
+        "its new Zen 4c core", "of 25[OH]D in blood", "for June 20/30 shipment", "safety first; 2.",
+        "2 Segments of the group (continued)",
         "a Zeta 320-15ISK case", "an Orbit HD Graphics 620 chip", "a Quadro 3000M card", "the HDMI 2.0 port",
         "in LEVI'S 501 jeans", "the ACME 250 G6 case", "DDR4 2400 memory", "the 2006A rights",
     ],
@@ -92,6 +97,21 @@ def test_leaves_alone(text):
     ("text", "expected"),
     [
         ("In May 120 boats sank", [120]),
+        # beside those: inches, goals in a game, charges, titles that are none, a letter that is a unit
+        ("2 in × 1 in", [2, 1]),
+        ("a 5-in pipe", [5]),
+        ("two-tonne and 2-sided", [2]),
+        ("it lost +2 points", [2]),
+        ("(r = 5)-3 kg", [5, 3]),
+        ('he said "60 minutes are enough"', [60]),
+        ('“12 years ago," he said', [12]),
+        ("In summer 4c is normal", [4]),
+        ("first; 2.5 kg", [2.5]),
+        ("2 Segments of the group rose 5%", [2, 5]),
+        ("Oakfield had 1986 sales of about $5", [5]),
+        ("had 1986 boats of about 5 tonnes", [5]),
+        ("paid 1,500 a month 2 rooms", [1500, 2]),
+        ("in month 2 of it, 5 kg", [5]),
         ("On Dec 2, 40 boats sank", [40]),
         ("From June 5 to 8 boats a day sank", [8]),
         ("2 may be enough", [2]),

@@ -126,6 +126,9 @@ def read(text):
         ("two or three million euros", [(2e6, "euro"), (3e6, "euro")]),
         ("at 0, 3 and 6 months", [(0, "month"), (3, "month"), (6, "month")]),
         ("12- and 40-week terms", [(12, "week"), (40, "week")]),
+        ("after three-, six- and 12 months", [(3, "month"), (6, "month"), (12, "month")]),
+        ("at 3, 6, 12 months", [(3, "month"), (6, "month"), (12, "month")]),
+        ("on shelf 3, 12 months ago", [(3, ""), (12, "month")]),
         ("for 18/24 weeks", [(18, "week"), (24, "week")]),
         ("2,227,000 or four cents", [(2227000, ""), (4, "cent")]),
         # tolerances
