@@ -142,6 +142,14 @@ KNOWN = 3
 """Mentions from which on a concept counts as one that the corpus speaks of."""
 _COUNTRY = re.compile(r"\b(?:US|U\.\s?S\.|American)(?=\W|$)|\bUSD?\b|US\$", re.IGNORECASE)
 """In a unit: whose dollar it is."""
+_OF_DOLLARS = re.compile(
+    r"\b(?:Austral(?:ia|ian)|Canad(?:a|ian)|Hong\s?kong|H\.K\.|HKG|New Zealand|N\.Z\.|Singapore(?:an)?|Taiwan(?:ese)?"
+    r"|Zimbabwe(?:an)?|Jamaican?|Namibian?|Liberian?|Fiji(?:an)?|Brunei|Barbados|Bahamas|Bermuda|Belize)(?!\w)",
+    re.IGNORECASE,
+)
+"""Countries whose dollars are others than those of the United States."""
+OTHERS_SHARE = 0.05
+"""Share of a document's amounts in dollars of other countries from which on none is sure."""
 _CENTS = re.compile(r"\.\d\d$")
 PER_SHARE = 10_000.0
 """Nobody pays or earns so much for one share: it is the amount beside the one per share."""
@@ -215,17 +223,25 @@ def of_other_money(table: pl.DataFrame, texts: Sequence[str], documents: Sequenc
         documents: n documents, that of each mention.
 
     Returns:
-        shape (n,). An amount that is written with the country ("US$5", "5 U.S. dollars") is sure.
+        shape (n,). Where the other one has `OTHERS_SHARE` of a document's amounts, or the sentence names a country of
+        dollars; an amount that is written with the country ("US$5", "5 U.S. dollars") is sure.
     """
-    named: dict[int, set[str]] = {}
+    named: Counter[tuple[int, str]] = Counter()
+    amounts: Counter[int] = Counter()
     units = [unit.split(" per ")[0] for unit in table["unit"].to_list()]
     money = table["family"].str.starts_with("currency").to_list()
     for unit, document, is_money in zip(units, documents, money, strict=True):
-        if is_money and " " in unit:
-            named.setdefault(document, set()).add(unit.rpartition(" ")[2])
+        if is_money:
+            amounts[document] += 1
+            named[document, unit.rpartition(" ")[2]] += " " in unit
     spans = table.select("unit_start", "unit_end").iter_rows()
     flags = [
-        is_money and unit in named.get(document, ()) and not _COUNTRY.search(text[max(0, first) : max(0, last)])
+        is_money
+        and (
+            0 < OTHERS_SHARE * amounts[document] <= named[document, unit]
+            or (unit in ("dollar", "cent") and _OF_DOLLARS.search(text) is not None)
+        )
+        and not _COUNTRY.search(text[max(0, first) : max(0, last)])
         for unit, document, is_money, (first, last), text in zip(units, documents, money, spans, texts, strict=True)
     ]
     return np.array(flags, dtype=bool)

@@ -86,12 +86,14 @@ _SENT_AFTER = re.compile(
     re.IGNORECASE,
 )
 """Around some of a staff: "they dismissed 40 clerks", "40 clerks will be transferred"."""
+_FOR_EACH = re.compile(r"[^.;]{0,60}\b(?:for|per)\s+(?:each|every)\b", re.IGNORECASE)
+"""After a few that are exchanged or given: "four coupons and 10 dollars for each share"."""
 _BRACKETED = re.compile(r"\d[^()]*\([^()]*$")
 """Before a count in brackets after another number, "60 sailors (40 old hands and 20 boys)"."""
 
 DEBTS = frozenset("debt loan borrowing obligation liability indebtedness credit maturity".split())
 _DUE = re.compile(
-    r"[^.;,\d]{0,20}?\b(?:due|maturing|matures?|payable|repayable|to\s+be\s+(?:re)?paid)\b(?!\s+(?:to|from)\b)",
+    r"[^.;,\d]{0,20}?\b(?:due|maturing|matures?|payable|repayable|to\s+be\s+(?:re)?paid|ow(?:ed|ing)\s+to)\b(?!\s+(?:to|from)\b)",
     re.IGNORECASE,
 )
 """After a debt: only that of some years, "falling due between 1987 and 1990"."""
@@ -124,7 +126,7 @@ _AMONG = re.compile(
 )
 _MORE = re.compile(r"\b(?:additional|another|further|extra|incremental)\s+(?:\w+\s+)?[$€£¥]?\s*$", re.IGNORECASE)
 _BROUGHT = re.compile(
-    r"\b(?:generat|contribut|represent|account|bring|produc)\w*\s+(?:in\s+|for\s+)?(?:\w+\s+){0,2}[$€£¥]?\s*$",
+    r"\b(?:generat|contribut|represent|account|bring|produc|yield)\w*\s+(?:in\s+|for\s+)?(?:\w+\s+){0,2}[$€£¥]?\s*$",
     re.IGNORECASE,
 )
 _NEW = re.compile(r"\b(?:new|newly\s+\w+|fresh|added|incremental)\s+$", re.IGNORECASE)
@@ -175,6 +177,8 @@ def is_part_of_count(row: Row, text: str, spans: Sequence[Span], mates: Sequence
     before, clause = text[max(0, start - REACH) : start], noun + REACH
     if row["value"] == 1 or row["value"] % 1:
         return True  # "one eye of each patient", "one offer", half a one
+    if row["value"] < _FEW and _FOR_EACH.match(text, end):
+        return True
     if _OUT_OF.match(text, end) or _SHARED.match(text, end) or _SHARED.match(text, noun):
         return True
     if (row["value"] < _FEW and _POINTING.search(before)) or _ARM_BEFORE.search(before) or _SUBSET.search(before):

@@ -91,12 +91,12 @@ _MIGHT_AFTER = re.compile(r"[^.;,]{0,40}\b(?:could|might|would|may)\b")
 _NOT_YET = re.compile(r"[^.;,]{0,25}\bnot\s+(?:yet\s+)?(?:been\s+)?[a-z]+(?:ed|id|nt)\b", re.IGNORECASE)
 _EXPECTED = re.compile(
     r"\b(?:would|could|may|might|[Ii]f|expect\w*|[Aa]nticipat\w*|forecasts?|forecasting|project(?:s|ed|ing)|aim(?:s|ed|ing)?"
-    r"|target(?:s|ed|ing)?|hop(?:es?|ed|ing)|plan(?:s|ned|ning)|intend(?:s|ed|ing)?|propos(?:es?|ed|ing)|propos(?:al|als)|probably|likely)\b"
+    r"|target(?:s|ed|ing)?|hop(?:es?|ed|ing)|plan(?:s|ned|ning)|intend(?:s|ed|ing)?|propos(?:es?|ed|ing)|propos(?:al|als)|probably|likely|chances?|possib\w+|speculat\w+|rumou?r\w*)\b"
     r"(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
 )
 """Before a number in its clause: what is hoped for, expected or supposed leaves open what it comes to."""
 _MUST = re.compile(
-    r"\b(?:must|ought\s+to|(?:should|needs?(?:\s+to)?|(?:is|are|was|were)\s+(?:required|obliged)\s+to)\s+[a-z]+|will\s+(?:\w+\s+){0,2}?(?:be|total|reach|exceed|amount"
+    r"\b(?:must|ought\s+to|(?:should|needs?(?:\s+to)?|(?:is|are|was|were)\s+(?:required|obliged)\s+to)\s+[a-z]+|will\s+(?:\w+\s+){0,2}?(?:be|total|reach|exceed|have|amount"
     r"|come\s+to|rise|grow|increase|fall|boost|raise|lift|cut|bring|reduce|expand|result|generate|produce|lead|mean))\b(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
 )
 _LIMITED = re.compile(

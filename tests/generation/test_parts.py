@@ -26,6 +26,7 @@ def doubt(text, unit=MONEY, change=""):
         "It has <50> of {long-term debt} which is due in 1990.",
         "Its {loans} of <50> maturing in three years are cheap.",
         "The guild will ask to reschedule <50> of {debt}.",
+        "The mill stopped interest on <50> of {debt} owed to banks.",
         "The verdict affected <50> of {debt}.",
         "The ferry line repaid <50> of {bank debt} in May.",
         "They booked a {net loss} of <50> related to shares of a rival.",
@@ -76,6 +77,7 @@ def test_no_part_of_an_amount(text):
         ("Some <50> of {wheat} was shipped.", GOODS, ""),
         ("The mill dismissed <50> {clerks}.", CLERKS, PART),
         ("The mill will lay off about <50> {clerks}.", CLERKS, PART),
+        ("They sent <50> {clerks} home.", CLERKS, ""),
         ("There <50> {clerks} will be transferred.", CLERKS, PART),
         ("The mill employs <50> {clerks}.", CLERKS, ""),
         ("This was asked in the subset of <50> {clerks}.", CLERKS, PART),
@@ -83,6 +85,13 @@ def test_no_part_of_an_amount(text):
 )
 def test_goods_and_staff(text, unit, reason):
     assert doubt(text, unit) in (reason, reason and PARTED)
+
+
+def test_a_few_for_each():
+    table, plain = table_of("They gave <4> {clerks} for each share.", unit=CLERKS, value=4.0)
+    assert doubts(table, [plain]) == [PART]
+    table, plain = table_of("They gave <4> {clerks} for nothing.", unit=CLERKS, value=4.0)
+    assert doubts(table, [plain]) == [""]
 
 
 def test_counts_in_brackets_after_their_sum():
@@ -124,5 +133,9 @@ def test_a_currency_of_the_same_name():
     said = ["Profit was 5 Canadian dollars.", "Sales were 9 dollars.", "Debt was 3 US$.", "Sales were 8 dollars."]
     rows = [("canadian dollar per share", "currency per count", 13, 29), ("dollar", "currency", 13, 20)]
     rows += [("dollar", "currency", 11, 14), ("dollar", "currency", 13, 20)]
+    said += ["H.K. sales were just 7 dollars."]
+    rows += [("dollar", "currency", 24, 31)]
     table = pl.DataFrame(rows, schema=["unit", "family", "unit_start", "unit_end"], orient="row")
-    np.testing.assert_array_equal(of_other_money(table, said, [0, 0, 0, 1]), [False, True, False, False])
+    np.testing.assert_array_equal(of_other_money(table, said, [0, 0, 0, 1, 2]), [False, True, False, False, True])
+    many = pl.concat([table[:2], *[table[1:2]] * 30])
+    assert not of_other_money(many, [*said[:2], *[said[1]] * 30], [0] * 32).any()
