@@ -35,6 +35,19 @@ def open_artefact(
             link that leads out of the folder.
     """
     manifest = read_manifest(folder, kind)
+    try:
+        _check(folder, manifest, needed, content=content)
+    except (InputError, OSError):
+        now = read_manifest(folder, kind)
+        if now == manifest:
+            raise
+        # Another process has replaced it meanwhile; what replaces that in turn is left to the next call.
+        _check(folder, now, needed, content=content)
+        return now
+    return manifest
+
+
+def _check(folder: Path, manifest: Manifest, needed: Sequence[str], *, content: bool) -> None:
     remedy = f"Make the {manifest.kind} again"
     for name in needed:
         if name not in manifest.files:
@@ -48,7 +61,6 @@ def open_artefact(
         size, written = path.stat().st_size, manifest.files[name]["bytes"]
         value = f"{size} bytes instead of {written}" if size != written else None
         raise InputError("the file is not as it was written", file=path, value=value, remedy=remedy)
-    return manifest
 
 
 def require_entries(folder: Path, manifest: Manifest, part: str, entries: Mapping[str, type]) -> None:

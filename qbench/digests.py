@@ -48,12 +48,11 @@ def remembered(folder: Path, names: Iterable[str], *, again: bool = False) -> di
         path = folder / name
         if not path.is_file():
             continue
-        state = _state(path)
-        before = known.get(name)
-        if before is not None and before[0] == state and not again:
-            found[name] = before
-        else:
-            found[name] = (state, sha256(path))
+        with suppress(FileNotFoundError):  # another process is replacing the folder
+            state = _state(path)
+            before = known.get(name)
+            same = before is not None and before[0] == state and not again
+            found[name] = before if before is not None and same else (state, sha256(path))
     if place is not None and found != {name: known.get(name) for name in found}:
         _remember(place, known | found)
     return {name: digest for name, (_, digest) in found.items()}

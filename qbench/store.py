@@ -21,7 +21,9 @@ from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from qbench.digests import remembered, sha256
-from qbench.errors import BusyError, InputError, OptionError
+from qbench.errors import InputError, OptionError
+from qbench.locks import locked
+from qbench.swaps import await_swap, recover, swap
 
 MANIFEST = "manifest.json"
 SEAL = "sha256"
@@ -173,6 +175,14 @@ def read_manifest(folder: Path, kind: str | None = None) -> Manifest:
         InputError: the folder is missing, unfinished, or an artefact of another kind; or its manifest is not one that
             qbench wrote, or names a file outside of the folder.
     """
+    try:
+        return _read_manifest(folder, kind)
+    except InputError:
+        await_swap(folder)
+        return _read_manifest(folder, kind)
+
+
+def _read_manifest(folder: Path, kind: str | None) -> Manifest:
     if not folder.exists():
         raise InputError("no such folder", file=folder, remedy=nearest(folder))
     path = folder / MANIFEST
@@ -280,32 +290,6 @@ _MAKERS = {
 }
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold the writer's lock of a folder; a second writer is told at once.
-
-    Raises:
-        BusyError: another process holds it.
-    """
-    from filelock import FileLock, Timeout
-
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    path = folder.parent / f".{folder.name}.lock"
-    lock = FileLock(path, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise BusyError(
-            "another qbench process is writing here", file=folder, remedy="Wait for it, or choose another folder"
-        ) from None
-    try:
-        yield
-    finally:
-        # Removed while held: filelock (4 and later) gives up a lock on a file that is gone.
-        path.unlink(missing_ok=True)
-        lock.release()
-
-
 class Draft:
     """An artefact being made. Write files into `folder`; `counts` goes into the manifest.
 
@@ -350,12 +334,29 @@ class Draft:
 
 
 @contextmanager
+def unfinished(folder: Path, kind: str, key: str) -> Iterator[bool]:
+    """Hold the writer's lock of an artefact that is to be made: True; or False, where it is there already.
+
+    Where another process is making it, this waits, and gives False if the artefact is there then.
+
+    Raises:
+        BusyError: the other process takes longer than the user waits (`qbench.locks`).
+    """
+    if finished(folder, kind, key):
+        yield False
+        return
+    with locked(folder):
+        recover(folder)
+        yield not finished(folder, kind, key)
+
+
+@contextmanager
 def drafting(
     folder: Path, kind: str, key: str, params: Mapping[str, Any], *, overwrite: bool = False
-) -> Iterator[Draft]:
+) -> Iterator[Draft | None]:
     """Make an artefact: locked while it is made, resumed if a draft of the same key was left, renamed when whole.
 
-    Ask `finished(folder, kind, key)` first: an artefact of the same key need not be made again.
+    Gives None where the artefact is there already, or is there after another process, which was making it, has ended.
 
     Args:
         folder: where the artefact will be.
@@ -366,11 +367,13 @@ def drafting(
 
     Raises:
         OptionError: `folder` holds something else, and `overwrite` is off (or it is no artefact at all).
-        BusyError: another process is writing there.
+        BusyError: another process is writing there for longer than the user waits.
     """
     folder = folder.absolute()
-    with locked(folder):
-        _recover(folder)
+    with unfinished(folder, kind, key) as wanted:
+        if not wanted:
+            yield None
+            return
         refuse_foreign(folder, kind, overwrite or _made_as(folder, key))
         partial = folder.parent / f".{folder.name}.partial"
         plan = {"kind": kind, "digest": key}
@@ -381,7 +384,7 @@ def drafting(
         draft = Draft(partial, kind, key, params)
         yield draft
         draft.seal()
-        _swap(partial, folder)
+        swap(partial, folder)
 
 
 def restate(folder: Path, kind: str, key: str, params: Mapping[str, Any]) -> None:
@@ -400,8 +403,11 @@ def finished(folder: Path, kind: str, key: str) -> bool:
     """Whether an artefact of this kind and key is already there, whole."""
     if not (folder / MANIFEST).is_file():
         return False
-    manifest = read_manifest(folder)
-    return manifest.kind == kind and manifest.digest == key and _whole(folder, manifest)
+    try:
+        manifest = read_manifest(folder)
+        return manifest.kind == kind and manifest.digest == key and _whole(folder, manifest)
+    except FileNotFoundError:  # another process is replacing it
+        return False
 
 
 def _named(kind: str) -> str:
@@ -417,7 +423,7 @@ def _whole(folder: Path, manifest: Manifest) -> bool:
     if not all((folder / name).is_file() and (folder / name).stat().st_size == size for name, size in sizes.items()):
         return False
     found = remembered(folder, sizes)
-    return all(found[name][:DIGITS] == seen["sha256"] for name, seen in manifest.files.items())
+    return all(found.get(name, "")[:DIGITS] == seen["sha256"] for name, seen in manifest.files.items())
 
 
 def _made_as(folder: Path, key: str) -> bool:
@@ -460,25 +466,6 @@ def _plan_of(partial: Path) -> Any:
         return read_json(partial / PLAN)
     except InputError:
         return None
-
-
-def _swap(partial: Path, folder: Path) -> None:
-    """Put the new folder in the old one's place; between the two renames the old one is beside it, whole."""
-    old = folder.parent / f".{folder.name}.old"
-    if old.exists():
-        shutil.rmtree(old)
-    if folder.exists():
-        folder.rename(old)
-    partial.rename(folder)
-    if old.exists():
-        shutil.rmtree(old)
-
-
-def _recover(folder: Path) -> None:
-    """Undo a swap that a kill cut in two."""
-    old = folder.parent / f".{folder.name}.old"
-    if old.exists() and not folder.exists():
-        old.rename(folder)
 
 
 def _readable() -> int:

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from qbench.errors import BusyError, InputError, OptionError
-from qbench.store import atomic_file, digest, drafting, finished, locked, read_json, read_manifest, write_json
+from qbench.locks import locked
+from qbench.store import atomic_file, digest, drafting, finished, read_json, read_manifest, write_json
+from tests.holding import held_by_another
 
 
 def make(folder: Path, key: str, text: str = "x", **options):
@@ -107,7 +109,7 @@ def test_a_swap_cut_in_two_is_undone(tmp_path):
 
 
 def test_a_second_writer_is_told(tmp_path):
-    with locked(tmp_path / "a"), pytest.raises(BusyError, match="another qbench process"), locked(tmp_path / "a"):
+    with held_by_another(tmp_path / "a"), pytest.raises(BusyError, match="another thread"), locked(tmp_path / "a"):
         pass
     assert list(tmp_path.iterdir()) == []
 

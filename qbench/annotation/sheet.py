@@ -113,6 +113,8 @@ def export_sheet(
         **{name: value for name, value in asdict(options).items() if name != "queries"},
     }
     with drafting(output, KIND, key, params, overwrite=overwrite) as draft:
+        if draft is None:
+            return open_sheet(output)
         write_items(items, draft.folder / ITEMS)
         write_text(draft.folder / GUIDELINE, instructions)
         form = QueryForm(benchmark, items, key=key, scale=options.scale, queries=queries, near=near)

@@ -9,7 +9,8 @@ from pathlib import Path
 from qbench.artefacts import AUDIT, CARD
 from qbench.benchmark.audits import Audit, audit_of
 from qbench.benchmark.card import AUDIT_TITLE, audit_section
-from qbench.store import file_digest, locked, read_manifest, write_json, write_manifest, write_text
+from qbench.locks import locked
+from qbench.store import file_digest, read_manifest, write_json, write_manifest, write_text
 
 
 def write_audit(folder: Path, audit: Audit) -> None:

@@ -113,6 +113,8 @@ def write_benchmark(benchmark: Benchmark, folder: str | Path, *, overwrite: bool
     _refuse_unanswerable(benchmark)
     params = {name: value for name, value in benchmark.params.items() if name != "counts"}
     with drafting(folder, KIND, key, params, overwrite=overwrite) as draft:
+        if draft is None:
+            return open_benchmark(folder)
         for name, frame in tables.items():
             write_table(frame, name, draft.folder)
         draft.counts = {"content": summary(benchmark), "made": benchmark.params.get("counts", {})}

@@ -18,7 +18,8 @@ from qbench.benchmark.reading import as_id
 from qbench.benchmark.trec import BEIR_HEADER, read_run, write_qrels, write_run
 from qbench.benchmark.types import SPLITS
 from qbench.errors import InputError, OptionError
-from qbench.store import MANIFEST, atomic_file, locked, read_manifest, write_text
+from qbench.locks import locked
+from qbench.store import MANIFEST, atomic_file, read_manifest, write_text
 
 
 def export_beir(benchmark: Benchmark, folder: str | Path) -> list[Path]:

@@ -28,9 +28,10 @@ from qbench.llm.asking import Asking, ask_until, forecast
 from qbench.llm.chat_answers import texts_of
 from qbench.llm.client import Estimate
 from qbench.llm.prompts import Slots
+from qbench.locks import locked
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import get_extractor
-from qbench.store import digest, file_digest, locked, read_text, write_text
+from qbench.store import digest, file_digest, read_text, write_text
 
 UNITS_SHOWN = 3
 SYNTH_TABLE = "expansions.tsv"

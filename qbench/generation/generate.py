@@ -48,7 +48,7 @@ from qbench.quantities.extractors import Extractor, get_extractor
 from qbench.quantities.units import load_units
 from qbench.randomness import generator
 from qbench.resources import resource
-from qbench.store import MANIFEST, file_digest, finished, locked, read_manifest, refuse_foreign
+from qbench.store import MANIFEST, file_digest, read_manifest, refuse_foreign, unfinished
 
 ABOUT_THINGS = (
     "A benchmark for quantity-aware retrieval, made by qbench: documents, queries about the things that they describe, "
@@ -94,17 +94,31 @@ def generate(
     options.refuse_unused(grounded=False)
     loaded = load_templates(options.templates or resource(_templates_of(index))), Expansions.load(options.expansions)
     key = _key(index, options, rewriting)
-    if finished(output, KIND, key):
-        return output
-    overwrite = overwrite or _is_partial(output, key)
-    refuse_foreign(output, KIND, overwrite)
+    with unfinished(output, KIND, key) as wanted:
+        if wanted:
+            overwrite = overwrite or _is_partial(output, key)
+            refuse_foreign(output, KIND, overwrite)
+            made = _generated(index, output.name, options, loaded, rewriting, command, key, progress)
+            write_benchmark(made, output, overwrite=overwrite)
+    return output
+
+
+def _generated(
+    index: Index,
+    name: str,
+    options: GenerationOptions,
+    loaded: tuple[Templates, Expansions],
+    rewriting: Rewriting | None,
+    command: str | None,
+    key: str,
+    progress: Progress,
+) -> Benchmark:
+    """The benchmark of a key; its digest is another one as long as answers of the chat model are missing."""
     collection, corpus, counts = _make_queries(index, options, *loaded, progress)
     queries, params = collection.ordered(), _params(index, options, collection.plan.expansions, command)
     if rewriting is not None:
         _need_kinds(queries, rewriting)
-        # Without the lock, two processes would both pay.
-        with locked(output.with_name(f"{output.name}.rewriting")):
-            queries, report = _rewriter(index, rewriting).rewrite(queries, _with_name(progress, "rewriting"))
+        queries, report = _rewriter(index, rewriting).rewrite(queries, _with_name(progress, "rewriting"))
         rejected = report.pop("rejected").items()
         collection.rejected.update({f"rewriting: {reason}": number for reason, number in rejected})
         params["rewriting"] = rewriting.key
@@ -113,22 +127,17 @@ def generate(
             # Incomplete: the next call asks for the missing answers, so this state has its own key.
             params["part of"] = key
             key = keys.key("generation", whole=key, texts=[query.text for query in queries])
-    write_benchmark(
-        Benchmark(
-            name=output.name,
-            corpus=corpus,
-            queries=queries,
-            qrels=collection.qrels(collection.plan.mentions.doc_ids),
-            quantities=collection.plan.mentions.table,
-            samples=collection.samples(),
-            triples=collection.triples(),
-            params={**params, "counts": counts | {"rejected": dict(sorted(collection.rejected.items()))}},
-            digest=key,
-        ),
-        output,
-        overwrite=overwrite,
+    return Benchmark(
+        name=name,
+        corpus=corpus,
+        queries=queries,
+        qrels=collection.qrels(collection.plan.mentions.doc_ids),
+        quantities=collection.plan.mentions.table,
+        samples=collection.samples(),
+        triples=collection.triples(),
+        params={**params, "counts": counts | {"rejected": dict(sorted(collection.rejected.items()))}},
+        digest=key,
     )
-    return output
 
 
 def _generate_grounded(
@@ -153,34 +162,35 @@ def _generate_grounded(
     wording = load_wording(file)
     made_of = {"index": index.manifest.digest, "options": options.key(), "templates": file_digest(file)}
     key = keys.key("grounded generation", **made_of)
-    if finished(output, KIND, key):
-        return output
-    refuse_foreign(output, KIND, overwrite)
-    made = GroundedQueries(index, wording, options)
-    made.make(progress)
-    params = _params(index, options, Expansions(), command) | {
+    with unfinished(output, KIND, key) as wanted:
+        if wanted:
+            refuse_foreign(output, KIND, overwrite)
+            queries = GroundedQueries(index, wording, options)
+            queries.make(progress)
+            params = _params(index, options, Expansions(), command)
+            write_benchmark(_grounded(queries, output.name, params, index, key), output, overwrite=overwrite)
+    return output
+
+
+def _grounded(made: GroundedQueries, name: str, params: dict[str, Any], index: Index, key: str) -> Benchmark:
+    params = params | {
         "quantities": "gold",
         "judgments": FACTS,
         "grounding": index.manifest.params["grounding"],
         "about": ABOUT_THINGS,
     }
-    write_benchmark(
-        Benchmark(
-            name=output.name,
-            corpus=made.corpus(),
-            queries=made.ordered(),
-            qrels=made.qrels(made.sentences["doc_id"]),
-            quantities=made.quantities,
-            samples=made.samples(),
-            triples=made.triples(),
-            facts=made.facts(),
-            params={**params, "counts": made.counts()},
-            digest=key,
-        ),
-        output,
-        overwrite=overwrite,
+    return Benchmark(
+        name=name,
+        corpus=made.corpus(),
+        queries=made.ordered(),
+        qrels=made.qrels(made.sentences["doc_id"]),
+        quantities=made.quantities,
+        samples=made.samples(),
+        triples=made.triples(),
+        facts=made.facts(),
+        params={**params, "counts": made.counts()},
+        digest=key,
     )
-    return output
 
 
 def _need_kinds(queries: Sequence[Query], rewriting: Rewriting) -> None:

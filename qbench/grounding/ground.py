@@ -33,7 +33,7 @@ from qbench.progress import Progress, silent
 from qbench.quantities.extractors import ExtractorOptions, check_extractor
 from qbench.quantities.types import Quantity, from_row
 from qbench.quantities.units import load_units
-from qbench.store import Draft, drafting, file_digest, finished, write_text
+from qbench.store import Draft, drafting, file_digest, write_text
 from qbench.synth.guess import SAMPLE_ROWS
 from qbench.synth.make import choose_mapping, shortened
 from qbench.synth.mapping import Attribute, mapping_toml
@@ -109,9 +109,9 @@ def ground(
         },
     }
     key = keys.key("index", **params)
-    if finished(folder, KIND, key):
-        return Index.open(folder)
     with drafting(folder, KIND, key, params, overwrite=overwrite) as draft:
+        if draft is None:
+            return Index.open(folder)
         rows = read_rows(facts, used, columns, options.join, units)
         join = _Join(rows, Problems(on_error))
         names = join.extract(read_documents(corpus, reading, join.problems), draft, extractor, workers, progress)

@@ -29,7 +29,7 @@ from qbench.quantities.extractors import ExtractorOptions, check_extractor, for_
 from qbench.quantities.languages import AUTO, SAMPLE, SAMPLE_CHARACTERS, language_package
 from qbench.quantities.scripts import unread
 from qbench.quantities.types import quantity_schema
-from qbench.store import MANIFEST, Draft, digest, drafting, finished, read_manifest, restate
+from qbench.store import MANIFEST, Draft, digest, drafting, read_manifest, restate
 from qbench.work.pool import default_workers, in_processes
 from qbench.work.shards import FOLDER, make_shards
 from qbench.work.tasks import Shard
@@ -86,12 +86,10 @@ def build_index(
     params = index_params(corpus, reading, extractor, licence)
     key = keys.key("index", **params)
     _state_licence(folder, key, params)
-    if finished(folder, KIND, key):
-        _refuse_skipped(folder, on_error)
-        return Index.open(folder)
     try:
         with drafting(folder, KIND, key, params, overwrite=overwrite) as draft:
-            _make(corpus, draft, plan)
+            if draft is not None:
+                _make(corpus, draft, plan)
     except OSError as fault:
         full = fault.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         raise QbenchError(
@@ -99,7 +97,9 @@ def build_index(
             file=folder,
             remedy="Make room, and run the same command again: it resumes" if full else None,
         ) from fault
-    return replace(Index.open(folder), new=True)
+    if draft is None:
+        _refuse_skipped(folder, on_error)
+    return replace(Index.open(folder), new=draft is not None)
 
 
 def in_language(extractor: ExtractorOptions, source: str | Path, reading: ReadOptions) -> ExtractorOptions:

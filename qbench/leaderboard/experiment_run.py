@@ -20,8 +20,9 @@ from qbench.leaderboard.experiment_tables import ExperimentResult, Tests, make_t
 from qbench.leaderboard.experiment_types import Experiment, filled
 from qbench.leaderboard.run import output_folder
 from qbench.llm.client import Access
+from qbench.locks import locked
 from qbench.progress import Progress, silent
-from qbench.store import locked, write_json, write_text
+from qbench.store import write_json, write_text
 
 
 def plan_experiment(experiment: Experiment, given: Mapping[str, str]) -> list[str]:

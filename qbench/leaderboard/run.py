@@ -27,6 +27,7 @@ from qbench.leaderboard.standings import Entry
 from qbench.leaderboard.table import Leaderboard, make_leaderboard
 from qbench.leaderboard.views import DEFAULT_SYSTEMS, Contest, line_up, pooled_qrels
 from qbench.llm.client import Access
+from qbench.locks import locked
 from qbench.mining.test_set import QuantityTestSet
 from qbench.progress import Parts, Progress, silent
 from qbench.quantities.extractors import get_extractor
@@ -35,7 +36,7 @@ from qbench.retrieval.document_quantities import DocumentQuantities, extractor_o
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions, Setting
 from qbench.retrieval.systems import System
-from qbench.store import MANIFEST, locked
+from qbench.store import MANIFEST
 
 __all__ = ["DEFAULT_SYSTEMS", "run_leaderboard", "run_settings", "select_queries", "sort_into_buckets", "versions"]
 

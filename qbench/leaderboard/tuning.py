@@ -20,6 +20,7 @@ from qbench.benchmark.disk import open_benchmark
 from qbench.errors import OptionError
 from qbench.evaluation.measures import parse_measures, score_run
 from qbench.leaderboard.run import output_folder, select_queries
+from qbench.locks import locked
 from qbench.progress import Progress, silent
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.execute import execute
@@ -27,7 +28,7 @@ from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions, Setting
 from qbench.retrieval.registry import RERANKED, Parameter, Role, Value, chosen
 from qbench.retrieval.systems import Component, Stage, System
-from qbench.store import locked, write_json, write_text
+from qbench.store import write_json, write_text
 
 SYSTEM = "system.txt"
 """The chosen system's name, one line."""

@@ -24,7 +24,7 @@ from qbench.mining.parsers import get_parser
 from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, description_schema
 from qbench.progress import Progress, silent
 from qbench.quantities.languages import ENGLISH
-from qbench.store import Manifest, drafting, finished, read_json
+from qbench.store import Manifest, drafting, read_json
 from qbench.work.pool import default_workers, in_processes
 from qbench.work.shards import FOLDER, make_shards
 from qbench.work.tasks import Chunk, Shard, Task, payload_of
@@ -128,9 +128,9 @@ def describe(
         params["licence"] = source.manifest.params["licence"]
     name = keys.key("descriptions", **params)
     params["corpus"] = {name: source.manifest.params.get(name) for name in ("source", "content", "reading")}
-    if finished(folder, DESCRIPTIONS_KIND, name):
-        return Descriptions.open(folder)
     with drafting(folder, DESCRIPTIONS_KIND, name, params, overwrite=overwrite) as draft:
+        if draft is None:
+            return Descriptions.open(folder)
         shards = draft.folder / FOLDER
         names = _describe(source, shards, options, workers or default_workers(), progress)
         tables = (shards / f"{name}{TABLE}" for name in names)

@@ -22,7 +22,7 @@ from qbench.progress import Progress, silent
 from qbench.quantities.extractors import Extractor, ExtractorOptions, for_texts, get_extractor
 from qbench.quantities.languages import ENGLISH, SAMPLE, SAMPLE_CHARACTERS
 from qbench.quantities.types import Quantity
-from qbench.store import digest, drafting, file_digest, finished
+from qbench.store import digest, drafting, file_digest
 
 COLUMNS = ("description", "quantity")
 """Required columns; `id`, `document` and `sentence` are optional."""
@@ -71,9 +71,9 @@ def import_descriptions(
     if licence is not None:
         params["licence"] = normalised(licence)
     key = keys.key("description table", **params)
-    if finished(folder, DESCRIPTIONS_KIND, key):
-        return Descriptions.open(folder)
     with drafting(folder, DESCRIPTIONS_KIND, key, params, overwrite=overwrite) as draft:
+        if draft is None:
+            return Descriptions.open(folder)
         descriptions = list(_read(rows, get_extractor(extractor), problems, progress))
         if not descriptions:
             raise InputError("no row of this table can be used", file=path, remedy="; ".join(problems.examples) or None)

@@ -121,6 +121,8 @@ def mine_paraphrases(
             remedy="Lower --min-digits, or take numbers without a unit: --bare",
         )
     with drafting(folder, PAIRS_KIND, key, params, overwrite=overwrite) as draft:
+        if draft is None:
+            return Pairs.open(folder)
         join = JoinOptions(k=options.k, k1=options.k1, b=options.b, threads=threads)
         matrix = term_matrix(table["description"], source.language)
         neighbours = self_join(matrix, draft.folder / ".join", join, queries=queries, progress=progress)

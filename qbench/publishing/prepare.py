@@ -101,6 +101,8 @@ def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Pro
             remedy="Mend it, or publish it with --with-errors: the card then lists them",
         )
     with drafting(output, KIND, key, params, overwrite=True) as draft:
+        if draft is None:
+            return read_manifest(output)
         _fresh(draft.folder)
         configs = _write_tables(artefact, contents, draft.folder, options, progress)
         if options.picture:

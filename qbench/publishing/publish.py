@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from qbench.errors import OptionError, ServerError
+from qbench.locks import locked
 from qbench.progress import Progress, silent
 from qbench.publishing.hub import HUB_FILES, ChangedError, Hub, Remote, check_names
 from qbench.publishing.options import PublishOptions
 from qbench.publishing.prepare import KIND, prepare
-from qbench.store import MANIFEST, Manifest, file_digest, locked
+from qbench.store import MANIFEST, Manifest, file_digest
 
 _NAMED = 5
 """Files that an error names."""

@@ -104,16 +104,17 @@ def pull(
     if source is not None and not withheld:
         raise OptionError("its texts were published, and need no source", file=address, value=str(source))
     with drafting(folder, manifest.kind, manifest.digest, manifest.params, overwrite=overwrite) as draft:
-        fetched = draft.folder / ".fetched"
-        wanted = [path for path in publication.files if _is_in(path, OWN, WITHHELD)]
-        fetch(fetched, wanted, progress)
-        _check(fetched, publication, wanted, address)
-        for path in wanted:
-            if _is_in(path, OWN) and path != f"{OWN}/{MANIFEST}":
-                shutil.copyfile(fetched / path, draft.folder / Path(path).name)
-        if withheld and source is not None:
-            _rebuild(draft, manifest, publication, source, progress)
-        draft.counts, draft.version = dict(manifest.counts), manifest.version
+        if draft is not None:
+            fetched = draft.folder / ".fetched"
+            wanted = [path for path in publication.files if _is_in(path, OWN, WITHHELD)]
+            fetch(fetched, wanted, progress)
+            _check(fetched, publication, wanted, address)
+            for path in wanted:
+                if _is_in(path, OWN) and path != f"{OWN}/{MANIFEST}":
+                    shutil.copyfile(fetched / path, draft.folder / Path(path).name)
+            if withheld and source is not None:
+                _rebuild(draft, manifest, publication, source, progress)
+            draft.counts, draft.version = dict(manifest.counts), manifest.version
     _OPENERS[manifest.kind](folder)  # opened once, which checks it
     _pull_attachments(publication, missing, beside(folder), fetch, address)
     return folder

@@ -16,7 +16,7 @@ from qbench.retrieval.pipeline import Pipeline
 from qbench.retrieval.run_files import NOTES, join_shards, read_result, run_shard
 from qbench.retrieval.systems import System
 from qbench.retrieval.types import RunResult
-from qbench.store import drafting
+from qbench.store import Draft, drafting
 from qbench.work.shards import FOLDER, has_shard, write_shard
 from qbench.work.tasks import Shard
 
@@ -90,31 +90,50 @@ def execute(
 
 
 def run_group(bench: Bench, group: Sequence[Job], queries: Sequence[Query], bar: Parts) -> None:
-    """Make the runs of jobs that share a first stage; of the bar they are as many parts as jobs."""
-    label, depth = group[0].first_key
+    """Make the runs of jobs that share a first stage; of the bar they are as many parts as jobs.
+
+    Where another process is making one of them, this waits, and makes those that are not there then.
+    """
     size = len(group) / (len(group) + 2)
-    bar.begin(size, label)
+    bar.begin(size, group[0].first_key[0])
+    with ExitStack() as stack:
+        # In the order of keys: two processes that hold runs of each other would wait for ever.
+        drafts = {
+            job.key: stack.enter_context(drafting(job.folder, KIND, job.key, job.params))
+            for job in sorted(group, key=lambda job: job.key)
+        }
+        drafted = [(job, draft) for job in group if (draft := drafts[job.key]) is not None]
+        if drafted:
+            _make_runs(bench, drafted, queries, bar, size)
+        else:
+            bar.begin(size * (len(group) + 1))
+
+
+def _make_runs(
+    bench: Bench, drafted: Sequence[tuple[Job, Draft]], queries: Sequence[Query], bar: Parts, size: float
+) -> None:
+    """Fill the drafts of runs; each job, and the search, is a part of the bar of this size."""
+    group = [job for job, _ in drafted]
+    label, depth = group[0].first_key
     first = bench.first_stage(group[0].system.first, depth)
     for job in group:
         bar.begin(size, job.system.shown())
         bench.build(job.system)
     bar.begin(size, label)
-    with ExitStack() as stack:
-        drafts = [stack.enter_context(drafting(job.folder, KIND, job.key, job.params)) for job in group]
-        folders = [draft.folder / FOLDER for draft in drafts]
-        for folder in folders:
-            folder.mkdir(exist_ok=True)
-        names = [f"{start:09d}" for start in range(0, len(queries), BATCH)]
-        for number, name in enumerate(names):
-            missing = [i for i, folder in enumerate(folders) if not has_shard(folder, name, NOTES)]
-            batch = queries[number * BATCH : (number + 1) * BATCH]
-            pipeline = Pipeline(bench, first.ranker, [group[i] for i in missing], batch)
-            for i in missing:
-                write_shard(folders[i], name, _run_batch(bench, pipeline, group[i]))
-            bench.progress(min((number + 1) * BATCH, len(queries)), len(queries), label)
-        for job, draft in zip(group, drafts, strict=True):
-            counts = join_shards(draft.folder, names, job.system, *bench.cost(job.system, first))
-            draft.counts = {"queries": len(queries), **counts}
+    folders = [draft.folder / FOLDER for _, draft in drafted]
+    for folder in folders:
+        folder.mkdir(exist_ok=True)
+    names = [f"{start:09d}" for start in range(0, len(queries), BATCH)]
+    for number, name in enumerate(names):
+        missing = [i for i, folder in enumerate(folders) if not has_shard(folder, name, NOTES)]
+        batch = queries[number * BATCH : (number + 1) * BATCH]
+        pipeline = Pipeline(bench, first.ranker, [group[i] for i in missing], batch)
+        for i in missing:
+            write_shard(folders[i], name, _run_batch(bench, pipeline, group[i]))
+        bench.progress(min((number + 1) * BATCH, len(queries)), len(queries), label)
+    for job, draft in drafted:
+        counts = join_shards(draft.folder, names, job.system, *bench.cost(job.system, first))
+        draft.counts = {"queries": len(queries), **counts}
 
 
 def _run_batch(bench: Bench, pipeline: Pipeline, job: Job) -> Shard:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.keys import key
-from qbench.store import drafting, finished, read_json, read_manifest, write_json
+from qbench.store import drafting, read_json, read_manifest, write_json
 
 SECONDS = "seconds.json"
 
@@ -53,10 +53,10 @@ def stored(
     """
     name = key(kind, **params)
     folder = root / name
-    if not finished(folder, kind, name):
-        prepare()
-        start = time.perf_counter()
-        with drafting(folder, kind, name, params, overwrite=True) as draft:
+    with drafting(folder, kind, name, params, overwrite=True) as draft:
+        if draft is not None:
+            prepare()
+            start = time.perf_counter()
             make(draft.folder)
             write_json(draft.folder / SECONDS, {"seconds": time.perf_counter() - start})
     files = read_manifest(folder, kind).files

@@ -18,7 +18,7 @@ from qbench.licences import normalised
 from qbench.progress import Progress, silent
 from qbench.quantities.units import UNITS_FILE, Units, load_units
 from qbench.resources import resource
-from qbench.store import Draft, drafting, file_digest, finished, write_text
+from qbench.store import Draft, drafting, file_digest, write_text
 from qbench.synth.concepts import Concepts
 from qbench.synth.corpus import CorpusFiles
 from qbench.synth.dice import Dice
@@ -95,11 +95,11 @@ def synthesize(
     if licence is not None:
         params["licence"] = normalised(licence)
     key = _key(params, source.path, templates)
-    if finished(output, KIND, key):
-        return output
-    run = _Run(used, Grammar.load(templates), units, seed, sentences_per_row)
-    run.others = run.sample_things(sample)
     with drafting(output, KIND, key, params, overwrite=overwrite) as draft:
+        if draft is None:
+            return output
+        run = _Run(used, Grammar.load(templates), units, seed, sentences_per_row)
+        run.others = run.sample_things(sample)
         write_text(draft.folder / "mapping.toml", mapping_toml(used))
         run.write(source, draft, progress)
     return output

@@ -16,7 +16,7 @@ from qbench.models.encoders import require_neural
 from qbench.models.folders import LOG, model_digest, model_folder
 from qbench.progress import Progress, silent
 from qbench.retrieval.systems import Stage
-from qbench.store import Manifest, drafting, finished, read_manifest, write_json
+from qbench.store import Manifest, drafting, read_manifest, write_json
 from qbench.training.codebook_data import CodebookData, encoder_stage, read_codebook_data
 from qbench.training.codebook_recipe import CodebookRecipe
 from qbench.training.codebook_task import CodebookTask
@@ -81,8 +81,8 @@ def train_codebook(
     if recipe.variant != "WolfPQPre":
         return train_checkpoint("codebook training", params, output, make, overwrite, progress, on_epoch)
     key = training_key("codebook training", params)
-    if not finished(output, KIND, key):
-        with drafting(output, KIND, key, params, overwrite=overwrite) as draft:
+    with drafting(output, KIND, key, params, overwrite=overwrite) as draft:
+        if draft is not None:
             task = make()
             record = {"epoch": 0, **task.evaluate()}
             task.save(draft.folder)

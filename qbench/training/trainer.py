@@ -23,7 +23,7 @@ from qbench.models.folders import LOG, model_digest, model_folder, quiet
 from qbench.models.limits import refusing_a_full_gpu
 from qbench.progress import Progress
 from qbench.randomness import generator
-from qbench.store import Manifest, drafting, finished, read_manifest, write_json
+from qbench.store import Manifest, drafting, read_manifest, write_json
 from qbench.training.checkpoints import best_evaluation, load_best, resume, save_state, save_untrained
 from qbench.training.recipes import Precision, Recipe
 
@@ -417,8 +417,8 @@ def train_checkpoint(
         BusyError: another process is writing there.
     """
     kind, key = params["trained"], training_key(step, params)
-    if not finished(output, kind, key):
-        with drafting(output, kind, key, params, overwrite=overwrite) as draft:
+    with drafting(output, kind, key, params, overwrite=overwrite) as draft:
+        if draft is not None:
             task = make()
             draft.counts = task.counts(Trainer(task, draft.folder, progress, on_epoch).run())
     return read_manifest(output, kind)

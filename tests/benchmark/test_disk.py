@@ -13,8 +13,9 @@ from qbench.benchmark.parquet import SCHEMAS, conform, empty, read_table
 from qbench.benchmark.types import Query
 from qbench.errors import BusyError, InputError, OptionError
 from qbench.quantities.types import COMPARATORS, Condition
-from qbench.store import locked, read_manifest, write_manifest
+from qbench.store import read_manifest, write_manifest
 from tests.factories import frame, tiny_audit, tiny_benchmark
+from tests.holding import held_by_another
 from tests.resealed import reseal
 
 
@@ -99,7 +100,7 @@ def test_another_benchmark_is_replaced_only_when_asked(tmp_path):
 
 
 def test_two_writers_at_once(tmp_path):
-    with locked(tmp_path / "bench"), pytest.raises(BusyError):
+    with held_by_another(tmp_path / "bench"), pytest.raises(BusyError):
         write_benchmark(tiny_benchmark(), tmp_path / "bench")
 
 

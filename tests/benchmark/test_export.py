@@ -19,8 +19,9 @@ from qbench.benchmark.export import (
 from qbench.benchmark.trec import rank_run, read_qrels, read_run
 from qbench.benchmark.types import Query
 from qbench.errors import BusyError, InputError, OptionError
-from qbench.store import drafting, locked
+from qbench.store import drafting
 from tests.factories import frame, tiny_benchmark
+from tests.holding import held_by_another
 
 
 def test_beir_and_back(tmp_path):
@@ -133,7 +134,7 @@ def test_a_used_folder_is_not_written_into(tmp_path):
 
 
 def test_two_exports_at_once(tmp_path):
-    with locked(tmp_path / "out"), pytest.raises(BusyError):
+    with held_by_another(tmp_path / "out"), pytest.raises(BusyError):
         export_beir(tiny_benchmark(), tmp_path / "out")
 
 

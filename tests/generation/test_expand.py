@@ -24,9 +24,9 @@ from qbench.llm.asking import Asking
 from qbench.llm.budget import Budget, Limit
 from qbench.llm.openai_chat import OpenAIChat
 from qbench.llm.prompts import load_prompt
-from qbench.store import locked
 from tests.api_server import KEY, ApiServer, access, failing, only_key
 from tests.generation.conftest import EXPANSIONS, FACTS
+from tests.holding import held_by_another
 
 NAMES = {
     "net income": ["bottom-line profit", "earnings after tax"],
@@ -238,7 +238,7 @@ def test_another_file_is_not_replaced(index, web, tmp_path):
 
 def test_two_at_once_do_not_both_pay(index, web, tmp_path):
     path = tmp_path / "names.tsv"
-    with locked(path), pytest.raises(BusyError, match="another qbench process"):
+    with held_by_another(path), pytest.raises(BusyError, match="another thread"):
         expand_concepts(index, path, asking(web, tmp_path))
     assert not web.seen
 

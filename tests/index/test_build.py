@@ -23,9 +23,10 @@ from qbench.index.schemas import pair_schema, sentence_schema
 from qbench.index.show import top_pairs
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
 from qbench.quantities.types import quantity_schema, to_row
-from qbench.store import drafting, locked, read_manifest, write_manifest
+from qbench.store import drafting, read_manifest, write_manifest
 from qbench.work.pool import WorkerPool
 from tests.factories import quantity
+from tests.holding import held_by_another
 from tests.resealed import reseal
 
 GIVEN = ExtractorOptions("given")
@@ -226,7 +227,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, corpus, small_chun
 
 
 def test_two_runs_at_once(tmp_path, corpus):
-    with locked(tmp_path / "index"), pytest.raises(BusyError, match="another qbench process"):
+    with held_by_another(tmp_path / "index"), pytest.raises(BusyError, match="another thread"):
         build_index(corpus, tmp_path / "index", extractor=GIVEN, workers=1)
 
 

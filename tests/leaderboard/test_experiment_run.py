@@ -20,9 +20,9 @@ from qbench.leaderboard.experiment_tables import ExperimentCell
 from qbench.leaderboard.experiment_types import filled, recipe_of
 from qbench.leaderboard.experiments import read_experiment
 from qbench.leaderboard.standings import SMOKE
-from qbench.store import locked
 from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
 from tests.factories import tiny_benchmark
+from tests.holding import held_by_another
 
 QUICK = {"resamples": 200, "workers": 1}
 
@@ -335,7 +335,7 @@ def test_a_plan_says_what_would_be_made(here):
 
 
 def test_two_at_once(here):
-    with locked(here / "out"), pytest.raises(BusyError):
+    with held_by_another(here / "out"), pytest.raises(BusyError):
         run_experiment(experiment_of(LEXICAL), {"bench": "tiny"}, "out", **QUICK)
 
 

@@ -15,9 +15,9 @@ from qbench.errors import BusyError, InputError, OptionError, UnknownNameError
 from qbench.leaderboard.run import run_leaderboard, sort_into_buckets
 from qbench.quantities.types import Condition
 from qbench.retrieval.types import Cost, RunResult, run_schema
-from qbench.store import locked
 from tests.encoder_factories import tiny_bert
 from tests.factories import tiny_benchmark
+from tests.holding import held_by_another
 
 QUICK = {"resamples": 100, "measures": ("nDCG@10", "AP"), "workers": 1}
 
@@ -194,7 +194,7 @@ def test_interruption_is_not_a_failure_of_a_system(tmp_path, fake):
 
 def test_two_at_once_are_told(tmp_path, fake):
     fake()
-    with locked(tmp_path / "out"), pytest.raises(BusyError):
+    with held_by_another(tmp_path / "out"), pytest.raises(BusyError):
         run_leaderboard(tiny_benchmark(), output=tmp_path / "out", **QUICK)
 
 

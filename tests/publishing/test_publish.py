@@ -14,8 +14,8 @@ from qbench.publishing.hub import ChangedError, Hub
 from qbench.publishing.options import PublishOptions
 from qbench.publishing.publish import publish
 from qbench.publishing.pull import pull
-from qbench.store import locked
 from tests.factories import tiny_audit, tiny_benchmark
+from tests.holding import held_by_another
 from tests.hub_server import TOKEN, cut, fail, lose_answer
 
 NAME = "me/tiny"
@@ -289,7 +289,7 @@ def test_two_uploads_at_once(bench, tmp_path, server, hub):
 
 def test_two_uploads_from_one_folder(bench, tmp_path, hub):
     publish(bench, tmp_path / "out", PLAIN, dry_run=True)
-    with locked(tmp_path / "out"), pytest.raises(BusyError):
+    with held_by_another(tmp_path / "out"), pytest.raises(BusyError):
         publish(bench, tmp_path / "out", PLAIN, hub=hub)
 
 

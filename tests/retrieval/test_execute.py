@@ -24,9 +24,9 @@ from qbench.retrieval.lexical import BM25
 from qbench.retrieval.passages import passages
 from qbench.retrieval.pipeline import Pipeline
 from qbench.retrieval.types import run_schema
-from qbench.store import drafting
 from tests.encoder_factories import tiny_bert
 from tests.factories import condition, tiny_benchmark
+from tests.holding import held_by_another
 
 BENCHMARK = tiny_benchmark()
 
@@ -249,11 +249,8 @@ def test_nothing_in_the_folder_says_where_it_is(tmp_path):
 
 def test_a_second_writer_is_told(tmp_path):
     (result,) = ask(tmp_path / "probe", "BM25")
-    folder = tmp_path / "runs" / result.digest
-    with drafting(folder, "run", result.digest, {}) as draft:
-        with pytest.raises(BusyError):
-            ask(tmp_path, "BM25")
-        (draft.folder / "x").write_text("")
+    with held_by_another(tmp_path / "runs" / result.digest), pytest.raises(BusyError):
+        ask(tmp_path, "BM25")
 
 
 def test_given_conditions_need_some(tmp_path):

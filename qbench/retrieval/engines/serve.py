@@ -26,7 +26,7 @@ from qbench.retrieval.engines.postgres import (
 from qbench.retrieval.engines.tables import ServedTables, served_tables
 from qbench.retrieval.engines.windows import windows
 from qbench.retrieval.passages import passages
-from qbench.store import Draft, drafting, finished
+from qbench.store import Draft, drafting
 
 EngineName = Literal["postgres"]
 
@@ -171,11 +171,10 @@ def _write(index: Index, output: Path, what: Mapping[str, str], make: Callable[[
     """Make a folder of files, if it is not there yet; returns whether it was made."""
     params = {"index": index.manifest.digest, **what}
     name = key("served tables", **params)
-    if finished(output, KIND, name):
-        return False
     with drafting(output, KIND, name, params, overwrite=overwrite) as draft:
-        make(draft)
-    return True
+        if draft is not None:
+            make(draft)
+    return draft is not None
 
 
 def _key(index: Index, engine: str) -> str:

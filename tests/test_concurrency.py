@@ -1,0 +1,187 @@
+"""Several processes on one folder: nothing torn, nothing made twice, nobody waits for the dead."""
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from qbench import locks
+from qbench.artefacts import open_artefact, reading
+from qbench.errors import BusyError, InputError, OptionError
+from qbench.locks import WAIT, locked
+from qbench.store import drafting, finished
+from tests.holding import held_by_another
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def started(script: str, *words: object) -> subprocess.Popen[str]:
+    """A Python process that runs a script with these arguments."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
+    command = [sys.executable, "-c", script, *map(str, words)]
+    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def make(folder: Path, key: str, size: int = 1, **options) -> bool:
+    with drafting(folder, "index", key, {}, **options) as draft:
+        if draft is not None:
+            for name in "ab":
+                (draft.folder / name).write_text(key * size)
+    return draft is not None
+
+
+MAKES = """
+import sys, time
+from pathlib import Path
+from qbench.store import drafting
+place = Path(sys.argv[1])
+with drafting(place / "a", "index", "k", {}) as draft:
+    if draft is not None:
+        with (place / "made").open("a") as log:
+            log.write("x")
+        time.sleep(0.2)
+        (draft.folder / "data").write_text("whole")
+print((place / "a" / "data").read_text())
+"""
+
+
+def test_what_several_processes_want_is_made_once(tmp_path):
+    processes = [started(MAKES, tmp_path) for _ in range(4)]
+    said = [process.communicate(timeout=60) for process in processes]
+    assert said == [("whole\n", "")] * 4
+    assert (tmp_path / "made").read_text() == "x"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "made"]
+
+
+DIES = """
+import sys, time
+from pathlib import Path
+from qbench.store import drafting
+with drafting(Path(sys.argv[1]), "index", "k", {}) as draft:
+    (draft.folder / "part").write_text("half")
+    print("writing", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_the_work_of_a_killed_process_is_taken_over(tmp_path, monkeypatch):
+    monkeypatch.setenv(WAIT, "0")
+    process = started(DIES, tmp_path / "a")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "writing\n"
+    with pytest.raises(BusyError, match=rf"another qbench process \({process.pid}\) is writing here"):
+        make(tmp_path / "a", "k")
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    with drafting(tmp_path / "a", "index", "k", {}) as draft:
+        assert draft is not None
+        assert (draft.folder / "part").read_text() == "half"
+
+
+def test_who_waits_is_told_once_whom_for(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(locks, "SILENT", 0.01)
+    with caplog.at_level(logging.WARNING, "qbench"), held_by_another(tmp_path / "a", "") as hold:
+        threading.Timer(0.1, hold.set).start()
+        assert make(tmp_path / "a", "k")
+    (said,) = caplog.messages
+    assert said.startswith(f"{tmp_path / 'a'}: waiting for another thread of this process, which is writing here. Ctrl")
+    assert "QBENCH_WAIT=0" in said
+
+
+def test_the_wait_ends_when_the_user_wants(tmp_path, monkeypatch):
+    monkeypatch.setattr(locks, "SILENT", 0.01)
+    start = time.monotonic()
+    with held_by_another(tmp_path / "a", "0.05"), pytest.raises(BusyError):
+        make(tmp_path / "a", "k")
+    assert time.monotonic() - start < 30
+    with pytest.raises(OptionError, match="no number of seconds"), held_by_another(tmp_path / "a", "soon"):
+        make(tmp_path / "a", "k")
+
+
+def test_a_thread_may_lock_what_it_has_locked(tmp_path, monkeypatch):
+    monkeypatch.setenv(WAIT, "0")
+    with locked(tmp_path / "a"):
+        with locked(tmp_path / "a"):
+            pass
+        assert (tmp_path / ".a.lock").is_file()
+        assert make(tmp_path / "a", "k")
+    assert not (tmp_path / ".a.lock").exists()
+
+
+def test_a_reader_sees_the_old_or_the_new_one(tmp_path):
+    keys, folder, end = ["k1", "k2"], tmp_path / "a", threading.Event()
+    make(folder, "k1", 1000)
+
+    def replace() -> None:
+        for number in range(1, 200):
+            make(folder, keys[number % 2], 1000, overwrite=True)
+            if end.is_set():
+                return
+        end.set()
+
+    writer = threading.Thread(target=replace)
+    writer.start()
+    seen, faults = Counter[str](), set[str]()
+    while not end.is_set() and min(seen["k1"], seen["k2"]) < 5:
+        manifest = open_artefact(folder, "index", ["a", "b"])
+        try:
+            texts = []
+            for name in "ab":
+                with reading(folder, manifest, name) as path:
+                    texts.append(path.read_text())
+        except InputError as error:
+            faults.add(error.message)
+        else:
+            assert texts == [manifest.digest * 1000] * 2
+            seen[manifest.digest] += 1
+    end.set()
+    writer.join()
+    assert faults <= {"the artefact was replaced while it was read"}
+    assert finished(folder, "index", "k1") or finished(folder, "index", "k2")
+
+
+BOARD = """
+import json, sys
+from pathlib import Path
+from qbench import store
+from qbench.leaderboard.run import run_leaderboard
+from tests.factories import tiny_benchmark
+place, number = Path(sys.argv[1]), int(sys.argv[2])
+seal = store.Draft.seal
+def logged(draft):
+    with (place / "made").open("a") as log:
+        log.write(json.dumps([draft.kind, draft.key]) + "\\n")
+    seal(draft)
+store.Draft.seal = logged
+systems = ["BM25", "QBM25", "BM25(k1=2)"]
+systems = systems[number % 3:] + systems[:number % 3]
+options = {"resamples": 100, "measures": ("nDCG@10",), "workers": 1}
+board_folder = place / f"board{number}"
+run_leaderboard(tiny_benchmark(), systems, output=board_folder, work=place / "work", **options)
+rows = json.loads((board_folder / "leaderboard.json").read_text())["rows"]
+print(json.dumps(sorted([row["system"], row["conditions"], row["measures"]["nDCG@10"]["mean"]] for row in rows)))
+"""
+
+
+def boards_at_once(place: Path, number: int) -> None:
+    processes = [started(BOARD, place, each) for each in range(number)]
+    said = [process.communicate(timeout=300) for process in processes]
+    assert [errors for _, errors in said if "waiting for" not in errors and errors] == []
+    assert len({rows for rows, _ in said}) == 1
+    assert len(json.loads(said[0][0])) >= 4
+    made = Counter((place / "made").read_text().splitlines())
+    assert set(made.values()) == {1}
+    assert {json.loads(line)[0] for line in made} >= {"run", "quantity-index"}
+    assert not list((place / "work").rglob("*.lock"))
+
+
+def test_leaderboards_at_once_share_what_each_makes(tmp_path):
+    boards_at_once(tmp_path, 2)
