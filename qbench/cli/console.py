@@ -74,12 +74,15 @@ def show_forecast(lines: Sequence[ExpectedCalls], total: Estimate) -> None:
         estimate = line.estimate
         what = f"{line.name}, {line.model}, {' and '.join(line.roles)}: {estimate.inputs:,} {line.inputs}"
         cost = spent(estimate.calls, estimate.input_tokens + estimate.output_tokens, estimate.money)
-        console.print(f"{what}, {estimate.recorded:,} recorded; about {cost}", markup=False)
+        most = " at most" if line.at_most else ""
+        up_to = "up to " if line.at_most and estimate.recorded else ""
+        console.print(f"{what}{most}, {up_to}{estimate.recorded:,} recorded; about {cost}{most}", markup=False)
     if not lines:
         console.print("Nothing would be asked of a server.")
     elif len(lines) > 1:
         tokens = total.input_tokens + total.output_tokens
-        console.print(f"In all about {spent(total.calls, tokens, total.money)}", markup=False)
+        most = " at most" * any(line.at_most for line in lines)
+        console.print(f"In all about {spent(total.calls, tokens, total.money)}{most}", markup=False)
 
 
 def count_lines(counts: Mapping[str, Any], indent: str = "") -> list[str]:

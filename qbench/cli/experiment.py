@@ -64,7 +64,7 @@ def show_experiment(
     if dry_run:
         for line in plan_experiment(experiment, inputs):
             out().print(line, markup=False)
-        show_forecast(*forecast_experiment(experiment, inputs, access=access.recording_in(folder / WORK)))
+        show_forecast(*forecast_experiment(experiment, inputs, work=folder / WORK, access=access))
         return
     with progress("experiment") as advance:
         result = run_experiment(

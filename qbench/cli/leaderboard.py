@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -162,11 +162,7 @@ def leaderboard(
         benchmark, home = _benchmark(benchmark, advance)
         chosen = [with_models(name, models.models) for name in run.systems] or None
         if server.dry_run:
-            allowed = access.recording_in(output or home)
-            lines, total = forecast(
-                benchmark, chosen, split=table.split, qrels=table.qrels, settings=run.settings, access=allowed
-            )
-            show_forecast(lines, total)
+            show_forecast(*forecast(benchmark, chosen, work=output or home, access=access, **_shared(run, table)))
             return
         make = partial(
             run_leaderboard,
@@ -174,14 +170,9 @@ def leaderboard(
             chosen,
             add=not run.only,
             command=line,
-            split=table.split,
-            qrels=table.qrels,
             measures=table.measures or None,
-            settings=run.settings,
-            document_quantities=run.document_quantities,
             buckets=table.buckets,
             evidence=shown.html is not None,
-            depth=run.depth,
             pool=run.pool,
             by=table.by,
             resamples=table.resamples,
@@ -189,6 +180,7 @@ def leaderboard(
             workers=workers,
             access=access,
             progress=advance,
+            **_shared(run, table),
         )
         result, folder = _made_in(output, home, make)
     show_leaderboard(result, shown, folder)
@@ -197,6 +189,17 @@ def leaderboard(
     if result.problems:
         note(f"{len(result.problems)} of {len(result.rows)} rows have no run; the reasons stand under the table")
         raise typer.Exit(1)
+
+
+def _shared(run: RunOptions, table: TableOptions) -> dict[str, Any]:
+    """What decides which runs are made, and so what servers are asked."""
+    return {
+        "split": table.split,
+        "qrels": table.qrels,
+        "settings": run.settings,
+        "depth": run.depth,
+        "document_quantities": run.document_quantities,
+    }
 
 
 def _benchmark(benchmark: Path | None, progress: Progress) -> tuple[Path, Path]:

@@ -10,15 +10,16 @@ from qbench.benchmark.types import Split
 from qbench.leaderboard.experiment_run import inputs_of
 from qbench.leaderboard.experiment_steps import Steps
 from qbench.leaderboard.experiment_types import Experiment
-from qbench.leaderboard.run import run_settings, select_queries
+from qbench.leaderboard.run import DEPTH, run_settings, select_queries
 from qbench.leaderboard.views import line_up
 from qbench.llm.client import Access, Estimate
 from qbench.mining.test_set import QuantityTestSet
 from qbench.progress import silent
 from qbench.retrieval.api import ExpectedCalls, expected_calls
+from qbench.retrieval.document_quantities import DocumentQuantities
 from qbench.retrieval.execute import BATCH
 from qbench.retrieval.expected_questions import expected_questions
-from qbench.retrieval.jobs import Setting
+from qbench.retrieval.jobs import ExecuteOptions, Setting
 from qbench.retrieval.passages import passages
 from qbench.retrieval.systems import System
 
@@ -30,13 +31,17 @@ def forecast(
     split: Split = "test",
     qrels: str | None = None,
     settings: Sequence[Setting] | None = None,
+    depth: int = DEPTH,
+    document_quantities: DocumentQuantities = "auto",
+    work: str | Path,
     access: Access,
 ) -> tuple[list[ExpectedCalls], Estimate]:
     """Forecast the server calls of `run_leaderboard` that are not recorded yet.
 
     Args:
-        benchmark, systems, split, qrels, settings: as in `run_leaderboard`.
-        access: the recording and the prices.
+        benchmark, systems, split, qrels, settings, depth, document_quantities, work: as in `run_leaderboard`. Finished
+            runs say what language models would be asked.
+        access: the recording, by default that in `work`, and the prices.
 
     Returns:
         the calls of each server, and their total; its cost is None if a price is missing.
@@ -47,18 +52,26 @@ def forecast(
         InputError: the benchmark or the recording cannot be read.
     """
     contest = line_up(benchmark, systems, qrels)
-    queries, _ = select_queries(contest.groups[0].benchmark, split)
-    times = len(run_settings(queries, settings))
+    answered, _ = select_queries(contest.groups[0].benchmark, split)
+    options = ExecuteOptions(
+        split=split,
+        settings=run_settings(answered, settings),
+        depth=depth,
+        document_quantities=document_quantities,
+        access=access.recording_in(Path(work)),
+    )
     lines = []
     for group in contest.groups:
         texts = passages(group.benchmark.corpus)["passage"]
-        lines += expected_calls(group.systems, texts, queries, access, BATCH)
-        lines += expected_questions(group.systems, group.benchmark, queries, times, access)
+        # Queries without relevant documents are run, too.
+        queries = group.benchmark.queries_of(split)
+        lines += expected_calls(group.systems, texts, queries, options.access, BATCH)
+        lines += expected_questions(group.systems, group.benchmark, Path(work), options)
     return lines, _together(lines)
 
 
 def forecast_experiment(
-    experiment: Experiment, given: Mapping[str, str], *, access: Access
+    experiment: Experiment, given: Mapping[str, str], *, work: str | Path, access: Access
 ) -> tuple[list[ExpectedCalls], Estimate]:
     """Forecast the server calls of `run_experiment` that are not recorded yet.
 
@@ -67,7 +80,7 @@ def forecast_experiment(
     Args:
         experiment: from `read_experiment`.
         given: input -> value.
-        access: the recording and the prices.
+        work, access: as in `forecast`.
 
     Returns:
         as `forecast`.
@@ -79,7 +92,7 @@ def forecast_experiment(
     lines = [
         line
         for benchmark, systems, split, settings in steps.searched()
-        for line in forecast(benchmark, systems, split=split, settings=settings, access=access)[0]
+        for line in forecast(benchmark, systems, split=split, settings=settings, work=work, access=access)[0]
     ]
     return lines, _together(lines)
 

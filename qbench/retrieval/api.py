@@ -78,6 +78,8 @@ class ExpectedCalls:
         roles: of the texts: "document", "query", or both where they are sent alike; or the rerankers that ask.
         estimate: number of texts, calls and tokens.
         inputs: what the inputs are.
+        at_most: whether the calls are an upper bound, of which the recorded answers, as many as there are at most, may
+            save some.
     """
 
     name: str
@@ -85,6 +87,7 @@ class ExpectedCalls:
     roles: tuple[str, ...]
     estimate: Estimate
     inputs: str = "texts"
+    at_most: bool = False
 
 
 def expected_calls(

@@ -7,17 +7,19 @@ anew unless the benchmark's own were extracted too.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
 from qbench.corpora.types import Document
 from qbench.errors import OptionError
 from qbench.index.chunks import CHUNK, QUANTITIES, SENTENCES, CorpusChunk, chunks, extraction
+from qbench.keys import key
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import ExtractorOptions
 from qbench.quantities.types import quantity_schema
 from qbench.retrieval.stored import Stored, stored
+from qbench.store import finished
 from qbench.work.pool import default_workers, in_processes
 from qbench.work.shards import FOLDER, make_shards
 from qbench.work.tasks import Engine, Shard, in_this_process
@@ -88,7 +90,17 @@ def extract_documents(
         table = pl.concat(tables) if tables else pl.DataFrame(schema={**quantity_schema(), "offset": pl.Int32})
         table.write_parquet(folder / FILE, compression="zstd")
 
-    return stored(root, "quantities", {"corpus": corpus_key, **options.key()}, make)
+    return stored(root, "quantities", _params(corpus_key, options), make)
+
+
+def is_extracted(corpus_key: str, options: ExtractorOptions, root: Path) -> bool:
+    """Whether `extract_documents` has made its table."""
+    name = key("quantities", **_params(corpus_key, options))
+    return finished(root / name, "quantities", name)
+
+
+def _params(corpus_key: str, options: ExtractorOptions) -> dict[str, Any]:
+    return {"corpus": corpus_key, **options.key()}
 
 
 def _passage_quantities(shards: Path, name: str) -> pl.DataFrame:

@@ -49,6 +49,9 @@ UNUSABLE = 0.0
 
 Scores = list[NDArray[np.float64]]
 
+Asker = Callable[[OpenAIChat, Sequence[Slots], Access, Progress], tuple[list[Any], Counter[str]]]
+"""Answers to items, and their counts: `ask_each`, or a forecast in its place."""
+
 
 def language_model(options: LanguageModelOptions) -> OpenAIChat:
     """The chat model that a reranker's options name.
@@ -101,6 +104,7 @@ class LanguageModelRanker(ABC):
         shown: the documents.
         stated: whether the model is told the conditions.
         progress: called with the number of answers.
+        asker: asks.
     """
 
     server: OpenAIChat
@@ -108,6 +112,7 @@ class LanguageModelRanker(ABC):
     shown: ShownTexts
     stated: bool = False
     progress: Progress = silent
+    asker: Asker = ask_each
 
     def encoded(self, searches: Sequence[Search]) -> list[Search]:
         """The searches as they are."""
@@ -150,7 +155,7 @@ class LanguageModelRanker(ABC):
         Returns:
             the counts of `ask_each`, and malformed.
         """
-        answers, counts = ask_each(self.server, items, self.access, self._progress)
+        answers, counts = self.asker(self.server, items, self.access, self._progress)
         counts["malformed"] = 0
         for i, answer in enumerate(answers):
             if not is_refusal(answer):

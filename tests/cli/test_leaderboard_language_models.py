@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 from dataclasses import replace
 from pathlib import Path
@@ -97,9 +98,11 @@ def test_a_budget_stops_cleanly_and_the_same_command_goes_on(web, tmp_path):
     assert "the budget of 4 calls is spent" in " ".join(stopped.stdout.split())
     assert "1 of 2 rows have no run" in stopped.stderr
     assert len(web.seen) == 4
-    assert " 4 recorded;" in run("--dry-run").stdout
+    told = re.search(r"LLM-itemwise: (\d+) questions, 4 recorded; about (\d+) calls", run("--dry-run").stdout)
+    assert told is not None
     done = run()
     assert done.exit_code == 0, done.output
+    assert [int(number) for number in told.groups()] == [len(web.seen), len(web.seen) - 4]
     folder = tmp_path / "qbench-leaderboard" / "bench"
     assert row(folder, SYSTEM)["cost"]["calls"] == len(web.seen)
 

@@ -383,27 +383,65 @@ def test_a_forecast_is_an_upper_bound_near_what_is_asked(web, tmp_path, form, mo
     limits = Access(tmp_path / "answers.sqlite", patience=QUICK, budget=Budget(prices={"m": Price(1e6, 1e6)}))
 
     def forecast():
-        (line,) = expected_questions([parse_system(name)], BENCHMARK, QUERIES, 1, limits)
+        (line,) = expected(tmp_path, name, access=limits)
         assert (line.model, line.roles) == ("m", (f"LLM-{form}",))
         return line.estimate
 
-    expected = forecast()
+    at_most = forecast()
     assert not web.seen
     (result,) = ask(tmp_path, name, access=limits)
-    assert expected.calls == expected.inputs == result.cost.calls
+    assert at_most.calls == at_most.inputs == result.cost.calls
     sent = sum(len(json.dumps(sent["messages"])) for _, sent, _ in web.seen)
-    assert expected.input_tokens == pytest.approx(sent / 4, rel=0.2)
-    assert expected.money == expected.input_tokens + expected.output_tokens
+    assert at_most.input_tokens == pytest.approx(sent / 4, rel=0.2)
+    assert at_most.money == at_most.input_tokens + at_most.output_tokens
+    # The run that was reranked is no row of its own: which answers are recorded is not known.
     after = forecast()
-    assert (after.recorded, after.calls, after.input_tokens, after.money) == (expected.inputs, 0, 0, 0)
+    assert (after.recorded, after.calls) == (at_most.inputs, at_most.calls)
+    ask(tmp_path, name.split(" + ")[0], access=limits)
+    after = forecast()
+    assert (after.recorded, after.calls, after.input_tokens, after.money) == (at_most.inputs, 0, 0, 0)
+
+
+def expected(folder, *names, access=None, settings=("given",)):
+    """The forecast of `ask`."""
+    options = ExecuteOptions(settings=settings, access=access or Access(patience=QUICK))
+    return expected_questions([parse_system(name) for name in names], BENCHMARK, folder, options)
 
 
 def test_a_forecast_counts_shared_stages_once_and_settings_each(web, tmp_path):
-    here = Access(tmp_path / "answers.sqlite")
-    twice = [parse_system(f"BM25 + LLM-itemwise(model=m, k=5){more}") for more in ("", " + BM25(k=2)")]
-    (line,) = expected_questions(twice, BENCHMARK, QUERIES, 2, here)
+    both = ("given", "parsed")
+    name = "BM25 + LLM-itemwise(model=m, k=5)"
+    (line,) = expected(tmp_path, name, f"{name} + BM25(k=2)", settings=both)
+    assert line.at_most
     assert line.estimate.inputs == 5 * len(QUERIES)
-    stated = [parse_system("BM25 + LLM-itemwise(model=m, condition=stated, k=5)")]
-    (line,) = expected_questions(stated, BENCHMARK, QUERIES, 2, here)
+    (line,) = expected(tmp_path, "BM25 + LLM-itemwise(model=m, condition=stated, k=5)", settings=both)
     assert line.estimate.inputs == 2 * 5 * len(QUERIES)
-    assert expected_questions([parse_system("BM25")], BENCHMARK, QUERIES, 2, here) == []
+    assert expected(tmp_path, "BM25", settings=both) == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_forecast_behind_a_finished_run_is_what_is_asked(web, tmp_path, form):
+    """Also of another prompt, when the recording holds as many answers of the first one, and of the rest of a run."""
+    name = f"BM25 + LLM-{form}(model=m, k=5{{}}{', window=3, stride=2' * (form == 'listwise')})"
+    web.chat = lambda asked: "[2] > [1]" if form == "listwise" else "1"
+    ask(tmp_path, "BM25")
+    for more in ("", ", condition=stated", ", quantities=listed"):
+        sent = len(web.seen)
+        (line,) = expected(tmp_path, name.format(more))
+        if "listed" in more:  # the documents are not read for a forecast
+            assert line.at_most
+            ask(tmp_path, "QBM25")
+            (line,) = expected(tmp_path, name.format(more))
+        assert not line.at_most
+        assert line.estimate.calls > 0
+        try:
+            ask(tmp_path, name.format(more), access=Access(patience=QUICK, budget=Budget(Limit(calls=4))))
+        except BudgetError:
+            (rest,) = expected(tmp_path, name.format(more))
+            assert rest.estimate.recorded == len(web.seen) - sent
+            ask(tmp_path, name.format(more))
+        assert len(web.seen) - sent == pytest.approx(line.estimate.calls, abs=len(QUERIES) * (form == "listwise"))
+        (after,) = expected(tmp_path, name.format(more))
+        assert (after.estimate.recorded, after.estimate.calls) == (len(web.seen) - sent, 0)
+    both = expected(tmp_path, name.format(""), name.format("").replace("BM25", "BM25_filter"))
+    assert [line.at_most for line in both] == [False, True]
