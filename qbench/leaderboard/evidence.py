@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from qbench.benchmark.types import Query
+from qbench.leaderboard.pictures import Picture
 
 HEAD = 10
 """Number of documents kept per query and run."""
@@ -38,11 +39,13 @@ class Evidence:
         queries: the queries; empty if only their ids are known.
         buckets: columns query_id, dimension, bucket; None if they were not requested.
         collections: one for each searched benchmark or view of a test set.
+        picture: why a document is the best one of a query; None for none.
     """
 
     queries: tuple[Query, ...] = ()
     buckets: pl.DataFrame | None = None
     collections: tuple[Collection, ...] = ()
+    picture: Picture | None = None
 
 
 def heads(runs: Mapping[str, pl.DataFrame] | Iterable[tuple[str, pl.DataFrame]]) -> pl.DataFrame:

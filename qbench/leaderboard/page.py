@@ -23,14 +23,17 @@ from qbench.evaluation.buckets import DIMENSIONS
 from qbench.evaluation.significance import Scores
 from qbench.evaluation.wins import win_counts
 from qbench.leaderboard.documents import DIMENSION_TITLES, caption, clipped, win_caption
-from qbench.leaderboard.page_evidence import BUDGET, document_block, query_block, samples
+from qbench.leaderboard.page_evidence import BUDGET, NAME, QUERY, TEXT, document_block, query_block, samples
 from qbench.leaderboard.standings import Row, Standings
 from qbench.leaderboard.verdict import verdict
 from qbench.pages import static_page
 from qbench.store import write_text
 
 FILES = Path(__file__).parent / "page_files"
-SCRIPTS = ("base", "charts", "table", "matrix", "buckets", "cost", "queries", "about", "address", "download", "main")
+SCRIPTS = (
+    *("base", "charts", "table", "matrix", "buckets", "cost", "queries", "picture", "about"),
+    *("address", "download", "main"),
+)
 """Files of the script, in the order of concatenation."""
 
 PACKED = 7_000_000
@@ -114,6 +117,25 @@ def page_data(leaderboard: Standings) -> dict[str, Any]:
         "winMeasure": leaderboard.win_measure,
         "winCaption": win_caption(leaderboard),
         "buckets": _buckets(leaderboard),
+        "picture": _picture(leaderboard),
+    }
+
+
+def _picture(leaderboard: Standings) -> dict[str, Any] | None:
+    """Why a document is the best one of a query, as bars; None without evidence."""
+    drawn = leaderboard.evidence and leaderboard.evidence.picture
+    if not drawn:
+        return None
+    groups = [
+        [clipped(title, LABEL), [[clipped(b.name, NAME), _number(b.value), clipped(b.note, NAME)] for b in bars]]
+        for title, bars in drawn.groups
+    ]
+    return {
+        "label": clipped(drawn.label, LABEL),
+        "query": clipped(drawn.query, QUERY),
+        "doc": clipped(drawn.doc_id, NAME),
+        "text": clipped(drawn.text, TEXT),
+        "groups": groups,
     }
 
 

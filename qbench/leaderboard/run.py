@@ -22,6 +22,7 @@ from qbench.leaderboard.alphas import alpha_buckets
 from qbench.leaderboard.board import Board, Ran, read_board
 from qbench.leaderboard.evidence import Collection, Evidence, heads
 from qbench.leaderboard.outcomes import Outcome, all_outcomes, rows, write_errors
+from qbench.leaderboard.pictures import Picture, explained_row, picture
 from qbench.leaderboard.run_notes import run_notes
 from qbench.leaderboard.standings import Entry
 from qbench.leaderboard.table import Leaderboard, make_leaderboard
@@ -155,7 +156,7 @@ def run_leaderboard(
             about=_about(contest, len(judged.queries), options, pool, command, board),
             notes=[*left_out, *_notes(contest, outcomes, judged), *bucket_notes, *audit_notes(labelled)],
             words=audit_words(labelled),
-            evidence=_evidence(outcomes, judged, bucket_table) if evidence else None,
+            evidence=_evidence(outcomes, judged, bucket_table, options, work_folder) if evidence else None,
             resamples=resamples,
             seed=seed,
             progress=bar,
@@ -274,7 +275,9 @@ def _notes(contest: Contest, outcomes: list[Outcome], judged: _Judged) -> list[s
     ]
 
 
-def _evidence(outcomes: list[Outcome], judged: _Judged, buckets: pl.DataFrame | None) -> Evidence:
+def _evidence(
+    outcomes: list[Outcome], judged: _Judged, buckets: pl.DataFrame | None, options: ExecuteOptions, folder: Path
+) -> Evidence:
     return Evidence(
         tuple(judged.queries),
         buckets,
@@ -287,7 +290,16 @@ def _evidence(outcomes: list[Outcome], judged: _Judged, buckets: pl.DataFrame | 
             )
             for outcome, qrels in zip(outcomes, judged.qrels, strict=True)
         ),
+        _picture(outcomes[0], judged, options, folder),
     )
+
+
+def _picture(outcome: Outcome, judged: _Judged, options: ExecuteOptions, folder: Path) -> Picture | None:
+    if outcome.group.prefix or options.document_quantities != "auto" or not (folder / "indexes").is_dir():
+        return None  # explanations search the indexes of the defaults, and no index is made for a picture
+    rows = {ran.label: (parse_system(ran.result.system), ran.result.conditions) for ran in outcome.ran}
+    row = explained_row((label, system) for label, (system, _) in rows.items())
+    return row and picture(outcome.group.benchmark, row, judged.queries, folder, rows[row[0]][1])
 
 
 def _buckets(contest: Contest, ran: Iterable[Ran], queries: list[Query]) -> tuple[pl.DataFrame, list[str]]:

@@ -1,7 +1,8 @@
 // Puts the parts together.
 
 function bar() {
-  const links = [["table", "Systems"], ["pairs", "Pairs"], ["buckets", "Kinds of query"], ["cost", "Cost"], ["queries", "Query by query"], ["about", "How it was made"]];
+  const links = [["table", "Systems"], ["pairs", "Pairs"], ["buckets", "Kinds of query"], ["cost", "Cost"], ["queries", "Query by query"],
+    ...(data.picture ? [["picture", "Why a document is there"]] : []), ["about", "How it was made"]];
   const select = el("select", { id: "measure", onchange: (event) => { chosen.measure = Number(event.target.value); changed("measure"); } },
     data.measures.map((name, m) => el("option", { value: m, selected: m === chosen.measure }, m ? name : `${name} (primary)`)));
   return el("div", { class: "bar" }, el("label", {}, "Measure", select),
@@ -47,7 +48,7 @@ document.documentElement.dataset.ready = "table";
 // The table is on the screen before the rest is drawn.
 setTimeout(() => {
   const before = listeners.length;
-  page.append(matrixView(), bucketsView(), costView(), queriesView(), aboutView());
+  page.append(...[matrixView(), bucketsView(), costView(), queriesView(), pictureView(), aboutView()].filter(Boolean));
   for (const one of listeners.slice(before)) one.draw();
   if (toComparison) goToQueries();
   window.addEventListener("hashchange", () => {
