@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -26,7 +26,7 @@ from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions, Setting
-from qbench.retrieval.registry import RERANKED, Parameter, Role, Value, chosen
+from qbench.retrieval.registry import RERANKED, Parameter, Role, Value, chosen, working
 from qbench.retrieval.systems import Component, Stage, System
 from qbench.store import write_json, write_text
 
@@ -116,7 +116,9 @@ def tune(
 
 
 def varied(system: System, values: Mapping[str, Sequence[Value]]) -> Iterator[System]:
-    """A system with every combination of values of some of its numeric parameters.
+    """A system with every combination of values of some of its numeric parameters; equal systems come once.
+
+    Where a value leaves another parameter nothing to change, as alpha=0 does with phi, that one is left out.
 
     Args:
         system: the system to start from.
@@ -131,13 +133,17 @@ def varied(system: System, values: Mapping[str, Sequence[Value]]) -> Iterator[Sy
     if math.prod(map(len, values.values())) > LIMIT:
         raise OptionError(f"these are more than {LIMIT:,} combinations", remedy="Try fewer values")
     slots = [_slot(system, name) for name in values]
+    seen = set()
     for combination in itertools.product(*values.values()):
         changed = system
         for (stage, part, parameter), value in zip(slots, combination, strict=True):
             stages = list(changed.stages)
-            stages[stage] = _with(stages[stage], part, parameter, parameter.checked(value))
+            beside = {p.name for n, of, p in slots if (n, of) == (stage, part)}
+            stages[stage] = _with(stages[stage], part, parameter, parameter.checked(value), beside)
             changed = System(tuple(stages))
-        yield changed
+        if changed not in seen:
+            seen.add(changed)
+            yield changed
 
 
 _Part = Literal["model", "quantity", "compression", "fusion", "k"]
@@ -183,8 +189,8 @@ def _slot(system: System, written: str) -> _Slot:
     raise OptionError(f"{len(found)} components of {system} have this parameter", value=written, remedy=remedy)
 
 
-def _with(stage: Stage, part: _Part, parameter: Parameter, value: Value) -> Stage:
-    """The stage with another value of one parameter."""
+def _with(stage: Stage, part: _Part, parameter: Parameter, value: Value, tried: Set[str]) -> Stage:
+    """The stage with another value of one parameter; `tried` are the ones of the same part whose values vary."""
     if part == "k":
         return replace(stage, k=int(value))
     component: Component = getattr(stage, part)
@@ -194,7 +200,10 @@ def _with(stage: Stage, part: _Part, parameter: Parameter, value: Value) -> Stag
     else:
         of_score = _quantity_parameters(stage, "first stage")
         allowed = of_score if part == "quantity" else _tail_parameters(component, part)
-    params = chosen(allowed, {**dict(component.params), parameter.name: value}, component.name)
+    # What this value makes idle is left out; what is idle whatever is tried is refused.
+    kept = () if parameter.needs is not None and parameter.needs[0] in tried else (parameter.name,)
+    given = working(allowed, {**dict(component.params), parameter.name: value}, kept)
+    params = chosen(allowed, given, component.name)
     changed = Component(component.name, params)
     if part == "model":
         return replace(stage, model=changed)

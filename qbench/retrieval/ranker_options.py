@@ -35,7 +35,13 @@ class LexicalOptions:
     """Options of BM25."""
 
     k1: float = option(1.5, help="Saturation of term frequency: the higher, the more repeated words count", low=0)
-    b: float = option(0.75, help="Strength of length normalisation: 0 is none, 1 is full", low=0, high=1)
+    b: float = option(
+        0.75,
+        help="Strength of length normalisation: 0 is none, 1 is full",
+        low=0,
+        high=1,
+        needs=("k1", "not 0"),
+    )
     epsilon: float = option(0.25, help="Negative idfs are replaced by this share of the mean idf", low=0)
     engine: Literal["numpy", "rank-bm25"] = option(
         "numpy", help="numpy: qbench's own implementation; rank-bm25: the reference implementation, slow"
@@ -281,6 +287,11 @@ class CodedOptions(MultiVectorOptions):
     code_weight: float = option(5.0, help="What a mention that satisfies a condition adds to a score", low=0)
     token_weight: float = option(10.0, help="Weight of how near its tokens are to the query's words", low=0)
 
+    def __post_init__(self) -> None:
+        if self.code_weight == self.token_weight == 0:
+            remedy = "Leave one out, or write ColBERT"
+            raise OptionError("code_weight and token_weight are both 0: codes change nothing", remedy=remedy)
+
 
 @dataclass(frozen=True, kw_only=True)
 class DeepQuantOptions:
@@ -303,16 +314,18 @@ class SparseOptions:
 class QuantityScoreOptions:
     """Options of Q."""
 
-    alpha: float = option(1.0, help="Weight of the quantity score; with 0 the options beside it change no order", low=0)
+    alpha: float = option(1.0, help="Weight of the quantity score; with 0 phi, norm and terms change nothing", low=0)
     phi: str = option(
         "ratio",
         help="Function that turns the distance of two values into a score",
         choices=tuple(FAMILIES),
+        needs=("alpha", "not 0"),
     )
     norm: Literal["all", "unit", "none"] = option(
         "unit",
         help="What the sum of a document's scores is divided by: the number of its quantities in the unit asked for "
         "(unit), of all its quantities (all, eq. 3), or nothing (none)",
+        needs=("alpha", "not 0"),
     )
     scale: Literal["max", "minmax"] = option(
         "max",
@@ -326,7 +339,10 @@ class LexicalScoreOptions(QuantityScoreOptions):
     """Options of Q before a lexical model."""
 
     terms: Literal["any", "all"] = option(
-        "any", help="Add the quantity score to documents with any, or all, of the search terms", of_model=True
+        "any",
+        help="Add the quantity score to documents with any, or all, of the search terms",
+        of_model=True,
+        needs=("alpha", "not 0"),
     )
 
 
@@ -348,6 +364,7 @@ class BindOptions:
         "",
         help="Folder, or name on the hub, of a single-vector model for the part `meaning`; none by default",
         checkpoint="single-vector",
+        needs=("meaning", "not 0"),
     )
     meaning: float = option(
         2.0,

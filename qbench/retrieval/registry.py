@@ -379,24 +379,43 @@ def chosen(parameters: Iterable[Parameter], given: Mapping[str, Value], owner: s
     return tuple(pairs)
 
 
+def working(parameters: Iterable[Parameter], given: Mapping[str, Value], kept: Iterable[str] = ()) -> dict[str, Value]:
+    """The given parameters without those that change nothing; but with the `kept` ones, unless that left them idle."""
+    parameters = tuple(parameters)
+    named = {parameter.name: parameter for parameter in parameters}
+
+    def idle(some: Mapping[str, Value]) -> set[str]:
+        return {name for name in some if name in named and _idle(named[name], parameters, some) is not None}
+
+    before = idle(given)
+    rest = {name: value for name, value in given.items() if name in kept or name not in before}
+    after = idle(rest) - before
+    return {name: value for name, value in rest.items() if name not in after}
+
+
 def _refuse_idle(
     parameter: Parameter, parameters: Iterable[Parameter], given: Mapping[str, Value], value: Value
 ) -> None:
     """Refuse a value that would change the names and keys of a system, and nothing else."""
+    if (idle := _idle(parameter, parameters, given)) is not None:
+        without, wanted = idle
+        remedy = f"Write {wanted} too, or leave it out"
+        raise OptionError(f"{parameter.name} changes nothing {without}", value=value, remedy=remedy)
+
+
+def _idle(parameter: Parameter, parameters: Iterable[Parameter], given: Mapping[str, Value]) -> tuple[str, str] | None:
+    """What makes a parameter change nothing, and what would make it work, in words; None where it works."""
     if parameter.needs is None:
-        return
+        return None
     other, word = parameter.needs
     there = given.get(other, next(p.default for p in parameters if p.name == other))
     text = f"{there:g}" if isinstance(there, float) else str(there)
     if word.startswith("not "):
-        idle, wanted = text == word.removeprefix("not "), f"{other}=..."
+        wanted = f"{other}=..."
         without = f"with {other}={text}" if text else f"without {wanted}"
-    else:
-        idle, wanted = text != word, f"{other}={word}"
-        without = f"without {wanted}"
-    if idle:
-        remedy = f"Write {wanted} too, or leave it out"
-        raise OptionError(f"{parameter.name} changes nothing {without}", value=value, remedy=remedy)
+        return (without, wanted) if text == word.removeprefix("not ") else None
+    wanted = f"{other}={word}"
+    return (f"without {wanted}", wanted) if text != word else None
 
 
 RERANKED = Parameter(

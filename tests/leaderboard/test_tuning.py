@@ -41,6 +41,19 @@ def test_every_combination_of_values_is_a_system():
 
 
 @pytest.mark.parametrize(
+    ("system", "values", "made"),
+    [
+        ("QBM25(phi=relative)", {"Q.alpha": [0, 2]}, ["QBM25(alpha=0)", "QBM25(alpha=2, phi=relative)"]),
+        ("BM25", {"k1": [0, 1], "b": [0, 0.5]}, ["BM25(k1=0)", "BM25(b=0, k1=1)", "BM25(b=0.5, k1=1)"]),
+        ("BM25", {"b": [0, 0.5], "k1": [0, 1]}, ["BM25(k1=0)", "BM25(b=0, k1=1)", "BM25(b=0.5, k1=1)"]),
+        ("BindBM25(encoder=m)", {"meaning": [0, 1]}, ["BindBM25", "BindBM25(encoder=m, meaning=1)"]),
+    ],
+)
+def test_what_a_tried_value_makes_idle_is_left_out(system, values, made):
+    assert [parse_system(name) for name in names(system, values)] == [parse_system(name) for name in made]
+
+
+@pytest.mark.parametrize(
     ("system", "values", "says"),
     [
         ("QBM25 + BM25-I", {"alpha": [0.1]}, r"2 components .* \(found 'alpha'\)\. Write Q.alpha or I.alpha"),
@@ -48,6 +61,7 @@ def test_every_combination_of_values_is_a_system():
         ("BM25", {"engine": [1]}, "no such numeric parameter"),
         ("BM25", {"b": [1.5]}, r"b needs a number from 0 to 1 \(found 1.5\)"),
         ("BM25", {"b": []}, "nothing is to be tried"),
+        ("BM25(k1=0)", {"b": [0.5]}, "b changes nothing with k1=0"),
         ("BM25", {"b": [0.5] * 200, "k1": [1.0] * 200}, "more than 10,000 combinations"),
     ],
 )

@@ -13,7 +13,7 @@ from qbench.errors import OptionError, UnknownNameError
 from qbench.options import option
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.grammar import parse_system
-from qbench.retrieval.ranker_options import LexicalOptions, LexicalScoreOptions, QuantityScoreOptions
+from qbench.retrieval.ranker_options import CodedOptions, LexicalOptions, LexicalScoreOptions, QuantityScoreOptions
 from qbench.retrieval.registry import Entry, K, Registry
 from qbench.retrieval.systems import Component, Stage, System
 
@@ -290,12 +290,24 @@ def test_parameters_that_would_change_nothing_are_refused(name, message):
     ("name", "message"),
     [
         ("BindBM25(meaning=3)", r"meaning changes nothing without encoder=\.\.\."),
+        ("BindBM25(encoder=m, meaning=0)", "encoder changes nothing with meaning=0"),
         ("BM25 + BindBM25(pool=5)", "no such parameter .*pool"),
+        ("QBM25(alpha=0, phi=relative)", "phi changes nothing with alpha=0"),
+        ("QColBERT(model=m, alpha=0, norm=all)", "norm changes nothing with alpha=0"),
+        ("QBM25(alpha=0, terms=all)", "terms changes nothing with alpha=0"),
+        ("BM25(k1=0, b=0.5)", "b changes nothing with k1=0"),
+        ("Postgres(k1=0, b=0.5)", "b changes nothing with k1=0"),
     ],
 )
-def test_options_of_bind_that_would_change_nothing_are_refused(name, message):
+def test_weights_of_nought_leave_other_options_nothing_to_change(name, message):
     with pytest.raises(OptionError, match=message):
         parse_system(name)
+
+
+def test_codes_of_no_weight_are_refused():
+    assert CodedOptions(model="m", code_weight=0).token_weight > 0
+    with pytest.raises(OptionError, match="codes change nothing"):
+        CodedOptions(model="m", code_weight=0, token_weight=0)
 
 
 def test_a_default_that_is_written_out_changes_nothing():
