@@ -102,7 +102,12 @@ _DEALT_WITH = re.compile(
     r"|forgiv\w*|forgave|affect\w*|assum\w*|guarante\w*|cancel\w*|eliminat\w*|writ(?:es?|ten|ing)\s+off|wrote\s+off)\s+(?:(?!of\b)[\w$£€,.]+\s+){0,3}(?:of\s+)?[$€£¥]?\s*$",
     re.IGNORECASE,
 )
-"""Before an amount of debt: what is done with some of it."""
+_WERE_DEALT_WITH = re.compile(
+    r"\s+(?:(?:is|are|was|were|has|have|had|been|being|be|will)\s+){1,3}(?:(?:re|pre)paid|retired|redeemed|refinanced|rescheduled|restructured"
+    r"|renegotiated|converted|swapped|forgiven|cancelled|canceled|written\s+off|put|placed|classified)\b",
+    re.IGNORECASE,
+)
+"""Before and after an amount of debt: what is done with some of it."""
 _LINE_OF = re.compile(
     r"\s+(?:(?:primarily|mainly|largely|chiefly|partly)\s+)?(?:related\s+to|relating\s+to|attributable\s+to|associated\s+with|in\s+connection\s+with"
     r"|on\s+(?!(?:\w+\s+){0,3}?(?:sales|revenues?|turnover|volume|premiums|income)\b|(?:january|february|march|april|may|june|july|august|september"
@@ -146,8 +151,11 @@ def is_part_of_amount(row: Row, text: str, spans: Sequence[Span]) -> bool:
     words = concept_words(tuple(row["concept"].split()))
     if not words or change or row["family"] in ("ratio", "time", "age"):
         return False
-    if words[-1] in DEBTS and (_DUE.match(text, last) or (first == start and _DEALT_WITH.search(before))):
-        return True
+    if not DEBTS.isdisjoint((words[0], words[-1])):  # "debt", "loans to Ruritania"
+        if _DUE.match(text, last) or _WERE_DEALT_WITH.match(text, last):
+            return True
+        if first == start and _DEALT_WITH.search(before):
+            return True
     if not is_whole(words):
         return False
     named = min((a for a, _ in spans), default=start)

@@ -91,7 +91,7 @@ _MIGHT_AFTER = re.compile(r"[^.;,]{0,40}\b(?:could|might|would|may)\b")
 _NOT_YET = re.compile(r"[^.;,]{0,25}\bnot\s+(?:yet\s+)?(?:been\s+)?[a-z]+(?:ed|id|nt)\b", re.IGNORECASE)
 _EXPECTED = re.compile(
     r"\b(?:would|could|may|might|[Ii]f|expect\w*|[Aa]nticipat\w*|forecasts?|forecasting|project(?:s|ed|ing)|aim(?:s|ed|ing)?"
-    r"|target(?:s|ed|ing)?|hop(?:es?|ed|ing)|plan(?:s|ned|ning)|intend(?:s|ed|ing)?|propos(?:es?|ed|ing)|propos(?:al|als)|probably|likely|chances?|possib\w+|speculat\w+|rumou?r\w*)\b"
+    r"|target(?:s|ed|ing)?|hop(?:es?|ed|ing)|plan(?:s|ned|ning)|intend(?:s|ed|ing)?|propos(?:es?|ed|ing)|propos(?:al|als)|probably|likely|chances?|possib\w+|potential\w*|interested\s+in|speculat\w+|rumou?r\w*)\b"
     r"(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
 )
 """Before a number in its clause: what is hoped for, expected or supposed leaves open what it comes to."""
@@ -104,7 +104,7 @@ _LIMITED = re.compile(
 )
 _SOUGHT = re.compile(
     r"\b(?:seek(?:s|ing)?|sought|demand(?:s|ed|ing)|ask(?:s|ed|ing)?|request(?:s|ed|ing)|su(?:es?|ed|ing)|fac(?:es|ed|ing)|claim(?:ed|ing)"
-    r"|threaten\w*)\b(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
+    r"|threaten\w*|call(?:s|ed|ing)?\s+for)\b(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
 )
 """Before a number in its clause: what has to be or will be, the most that may be, and money that somebody wants."""
 _ANNUALISED = re.compile(r"\bannuali[sz]ed\s+(?:\w+\s+){0,2}$", re.IGNORECASE)

@@ -31,6 +31,8 @@ concepts = st.lists(words, min_size=1, max_size=4).map(tuple)
         ("sales", "1986 total sales", 1),
         ("net sales", "full-year net sales", 1),
         ("weight", "copper weight", 1),
+        ("tax", "after-tax", UNCLEAR),
+        ("weight", "pre-treatment weight", 1),
         ("net income", "net interest income", UNCLEAR),
         ("income", "income tax rate", UNCLEAR),
         ("net income", "income", UNCLEAR),

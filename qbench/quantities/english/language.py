@@ -137,7 +137,7 @@ def parts(word: str) -> list[str]:
 
 _OTHERS = frozenset(
     "unrecognized unrecognised unamortized unamortised unearned unbilled unused undrawn unfunded unrealized unrealised "
-    "deferred hypothetical potential forgone foregone constant excess".split()
+    "after before non pre post deferred hypothetical potential forgone foregone constant excess".split()
 )
 
 
