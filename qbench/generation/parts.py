@@ -99,7 +99,7 @@ _DUE = re.compile(
 """After a debt: only that of some years, "falling due between 1987 and 1990"."""
 _DEALT_WITH = re.compile(
     r"\b(?:(?:re|pre)pa(?:y|ys|id|ying)|retir(?:es?|ed|ing)|redeem\w*|refinanc\w*|reschedul\w*|restructur\w*|renegotiat\w*|convert\w*|swap\w*"
-    r"|forgiv\w*|forgave|affect\w*|assum\w*|guarante\w*|cancel\w*|eliminat\w*|writ(?:es?|ten|ing)\s+off|wrote\s+off)\s+(?:(?!of\b)[\w$£€,.]+\s+){0,3}(?:of\s+)?[$€£¥]?\s*$",
+    r"|forgiv\w*|forgave|affect\w*|assum\w*|guarante\w*|put(?:s|ting)?|plac(?:es?|ed|ing)|cancel\w*|eliminat\w*|writ(?:es?|ten|ing)\s+off|wrote\s+off)\s+(?:(?!of\b)[\w$£€,.]+\s+){0,3}(?:of\s+)?[$€£¥]?\s*$",
     re.IGNORECASE,
 )
 _WERE_DEALT_WITH = re.compile(

@@ -91,7 +91,7 @@ _MIGHT_AFTER = re.compile(r"[^.;,]{0,40}\b(?:could|might|would|may)\b")
 _NOT_YET = re.compile(r"[^.;,]{0,25}\bnot\s+(?:yet\s+)?(?:been\s+)?[a-z]+(?:ed|id|nt)\b", re.IGNORECASE)
 _EXPECTED = re.compile(
     r"\b(?:would|could|may|might|[Ii]f|expect\w*|[Aa]nticipat\w*|forecasts?|forecasting|project(?:s|ed|ing)|aim(?:s|ed|ing)?"
-    r"|target(?:s|ed|ing)?|hop(?:es?|ed|ing)|plan(?:s|ned|ning)|intend(?:s|ed|ing)?|propos(?:es?|ed|ing)|propos(?:al|als)|probably|likely|chances?|possib\w+|potential\w*|interested\s+in|speculat\w+|rumou?r\w*)\b"
+    r"|target(?:s|ed|ing)?|hop(?:es?|ed|ing)|plan(?:s|ned|ning|\s+(?:to|of))|intend(?:s|ed|ing)?|propos(?:es?|ed|ing)|propos(?:al|als)|probably|likely|chances?|possib\w+|potential\w*|interested\s+in|speculat\w+|rumou?r\w*)\b"
     r"(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
 )
 """Before a number in its clause: what is hoped for, expected or supposed leaves open what it comes to."""
@@ -104,7 +104,7 @@ _LIMITED = re.compile(
 )
 _SOUGHT = re.compile(
     r"\b(?:seek(?:s|ing)?|sought|demand(?:s|ed|ing)|ask(?:s|ed|ing)?|request(?:s|ed|ing)|su(?:es?|ed|ing)|fac(?:es|ed|ing)|claim(?:ed|ing)"
-    r"|threaten\w*|call(?:s|ed|ing)?\s+for)\b(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
+    r"|threaten\w*|(?:call|press|push)(?:e?s|ed|ing)?\s+for)\b(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
 )
 """Before a number in its clause: what has to be or will be, the most that may be, and money that somebody wants."""
 _ANNUALISED = re.compile(r"\bannuali[sz]ed\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
@@ -116,8 +116,8 @@ _ACTS = re.compile(
 )
 """Before a result: something "reduced our operating profit by $5 million"."""
 _RESULTS = frozenset("profit profits income revenue revenues sales earnings margin margins loss losses results".split())
-_PER = re.compile(r"\bper\s+(?:each\s+)?[$€£¥]?\s*$", re.IGNORECASE)
-"""Before an amount: "20 shares per each $1,000 bond"."""
+_PER = re.compile(r"\b(?:per(?:\s+each)?|for\s+(?:each|every))\s+[$€£¥]?\s*$", re.IGNORECASE)
+"""Before an amount: "20 shares per each $1,000 bond", "12 for every $1,000 of principal"."""
 _SLASH_BEFORE, _SLASH_AFTER = re.compile(r"\d\s*/\s*$"), re.compile(r"\s*/\s*\d")
 
 
@@ -135,7 +135,7 @@ def restriction(row: Row, text: str, spans: Sequence[Span], mates: Sequence[Row]
     if _is_joined(row, text, spans, mates):
         return CONJUNCTION
     family = row["family"]
-    if _PER.search(text, max(0, row["value_start"] - 12), row["value_start"]):
+    if _PER.search(text, max(0, row["value_start"] - 16), row["value_start"]):
         return PIECE
     if family == "count" and is_part_of_count(row, text, spans, mates):
         return PART
@@ -235,7 +235,7 @@ def _is_not_done(row: Row, text: str, spans: Sequence[Span]) -> bool:
         return False
     said = " ".join(text[a:b] for a, b in spans)
     possible = family != "ratio" and not re.search(_POSSIBLE, said, re.IGNORECASE)
-    if family != "ratio" and _SOUGHT.search(clause):
+    if _SOUGHT.search(clause):
         return True
     if possible and (_POSSIBLE_BEFORE.search(before) or _NOT_DONE_AFTER.match(text, after)):
         return True

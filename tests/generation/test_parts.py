@@ -28,6 +28,7 @@ def doubt(text, unit=MONEY, change=""):
         "The guild will ask to reschedule <50> of {debt}.",
         "The mill stopped interest on <50> of {debt} owed to banks.",
         "Some <50> of {bank debt} has been rescheduled.",
+        "The guild will put <50> of {loans} on its list.",
         "The verdict affected <50> of {loans} to Ruritania.",
         "The verdict affected <50> of {debt}.",
         "The ferry line repaid <50> of {bank debt} in May.",
@@ -107,6 +108,9 @@ def test_counts_in_brackets_after_their_sum():
     ("text", "unit", "reason"),
     [
         ("The widow seeks {damages} of <50>.", MONEY, NOT_DONE),
+        ("The pilots are pressing for {fees} of <50>.", YIELD, PARTED),
+        ("They dropped a plan to pay {fees} of <50>.", MONEY, NOT_DONE),
+        ("The plan has {fees} of <50>.", MONEY, ""),
         ("The senate called for a {deficit} of <50>.", MONEY, NOT_DONE),
         ("The hill has a potential of <50> of {gold}.", GOODS, NOT_DONE),
         ("The king was interested in buying <50> of {gold}.", GOODS, NOT_DONE),

@@ -179,4 +179,5 @@ def test_fractions(text):
 
 def test_what_others_are_counted_by():
     assert doubt("They gave ten oars per each $<50> {bond}.") == PIECE
+    assert doubt("They gave ten oars for every $<50> of {principal}.") == PIECE
     assert doubt("They gave ten oars and a $<50> {bond}.") == ""
