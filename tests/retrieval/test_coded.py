@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import polars as pl
 import pytest
 
 from qbench.llm.client import Access
@@ -31,11 +34,11 @@ def tiny(tmp_path_factory):
     return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", NUMERIC_WORDS)
 
 
-def opened(tiny, root, more="", codec=""):
+def opened(tiny, root, more="", codec="", quantities=BENCHMARK.quantities):
     (stage,) = parse_system(f"CodedColBERT(model={tiny}{more}){codec}").stages
     corpus = passages(BENCHMARK.corpus)
     context = RankerContext(
-        corpus, "key", root, 100, quantities=lambda: document_mentions(BENCHMARK.quantities, corpus["doc_id"])
+        corpus, "key", root, 100, quantities=lambda: document_mentions(quantities, corpus["doc_id"])
     )
     return open_ranker(stage, context), corpus["passage"].to_list()
 
@@ -50,6 +53,24 @@ def test_documents_that_satisfy_the_condition_come_first(tiny, tmp_path, more, c
         ranked = [texts[doc] for doc in found.docs[np.argsort(-found.scores, kind="stable")]]
         met = {text for text in texts if text.endswith(unit) and int(text.split()[-2]) > number}
         assert set(ranked[: len(met)]) == met
+
+
+@pytest.mark.parametrize("comparator", ["=", "<", ">", "between"])
+def test_extreme_values_many_mentions_and_unknown_units(tiny, tmp_path, comparator):
+    """1e-300, 1e300, negative, zero, NaN and infinity after extraction; 200 quantities in one document."""
+    table = BENCHMARK.quantities
+    odd = [1e-300, 1e300, -1e300, -5.0, 0.0, math.nan, math.inf]
+    values = pl.Series([odd[place % len(odd)] for place in range(table.height)])
+    names = ("value", "high", "base_value", "base_high")
+    changed = table.with_columns(values.alias(name) for name in names)
+    first = changed.filter(doc_id=changed["doc_id"][0])
+    changed = pl.concat([changed, *[first] * (200 // first.height)])
+    made, texts = opened(tiny, tmp_path, ", token_weight=1", quantities=changed)
+    for value, unit in ((1e300, "metre"), (-1e300, "second"), (0.0, "metre"), (1e-300, "parsec")):
+        asked = condition("boats", comparator, value, unit)
+        found = made.ranker.search(Search("q", "boats over 4 metre", (asked,), terms="boats"))
+        assert len(found.docs) == len(texts)
+        assert np.isfinite(found.scores).all()
 
 
 def test_without_conditions_it_is_colbert(tiny, tmp_path):
