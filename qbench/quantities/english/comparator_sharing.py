@@ -81,7 +81,7 @@ _GOVERNING = frozenset("approximately about roughly around approx".split())
 _COMPLEMENTS = frozenset("in for at of during from to".split())
 _LONGEST_COMPLEMENT = 8
 _DIFFERING = frozenset("above below more less fewer higher lower over under up down".split())
-_LISTING = (["and"], ["or"], [","], [",", "and"], [",", "or"])
+_LISTING = (["x"], ["×"], ["and"], ["or"], [","], [",", "and"], [",", "or"])
 
 
 def spans_ages(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:

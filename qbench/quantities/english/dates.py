@@ -286,7 +286,9 @@ def _era(tokens: Sequence[Token], number: Number) -> int | None:
     """ "1260 BC", "300 B.C.", "A.D. 1000", "AD 70"."""
     first, last = number.first, number.last
     if last < len(tokens) and tokens[last].text in _ERAS:
-        return last + 1
+        after = tokens[last + 1] if last + 1 < len(tokens) else None
+        named = after is not None and after.text.islower() and after.low.endswith("s")
+        return None if named and after is not None and after.low not in FUNCTION_WORDS | VERBS else last + 1
     if last < len(tokens) and tokens[last].text == "B":
         return last + 4 if "".join(t.text for t in tokens[last : last + 4]) == "B.C." else None
     if first and tokens[first - 1].text == "AD":

@@ -64,7 +64,7 @@ CAPITAL_LABELS = frozenset(
         "Psalm Book Mark Apollo Pier Gate Platform Terminal Lot Line Runway Bowl Catch Precinct Ward Lane Exit "
         "Studio Track Round Lesson Exercise Problem Theorem Lemma Eq Equation Episode Season Radio FY FIFA Q Covid "
         "Unit Building Windows Euro Android iOS Python Java Bluetooth Type Study Experiment Trial Web IAS IFRS FAS "
-        "SFAS SAB EITF AASB FM Ste Year Period Category Pillar Patient Subject Event"
+        "SFAS SAB EITF AASB FM Ste Year Period Category Pillar Patient Subject Event SPSS SAS Stata STATA"
     ).split()
 )
 """The same, but only with a capital ("Game 6", "Big 12"): in small letters they are words like others."""

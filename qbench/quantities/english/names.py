@@ -86,6 +86,15 @@ _LENGTHS = frozenset("year month day week".split())
 _PAPERS = frozenset("Credit Revolving Revolver Term Facility Treasury Treasuries Senior Note Notes Bond Bonds".split())
 
 
+def _series(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "the 7000 series", "5000-series chips": products that are told by a round number."""
+    first, last = number.first, number.last
+    if number.written or number.scaled or not tokens[first].text.isdecimal() or not tokens[first].text.endswith("00"):
+        return None
+    k = last + (last < len(tokens) and tokens[last].text in "-‐‑")
+    return k + 1 if k < len(tokens) and tokens[k].low == "series" else None
+
+
 def _section(tokens: Sequence[Token], number: Number) -> int | None:
     """ "§ 1.409A-1(b)(4)": a section of a law, with all that is glued to it."""
     end = number.last
@@ -183,7 +192,8 @@ def _index(tokens: Sequence[Token], number: Number) -> int | None:
     before = tokens[first - 1].text
     poors = before == "P" and first > 2 and (tokens[first - 3].text, tokens[first - 2].text) == ("S", "&")
     near = [t.low for t in tokens[max(0, first - 3) : first]]
-    typed = tokens[first].text == "500" and (near[-1:] == ["sp"] or near == ["s", "&", "p"])
+    spelt = near[-1:] == ["poor's"] or near[-1:] == ["poors"] or near[-2:] == ["poor", "'s"]
+    typed = tokens[first].text == "500" and (near[-1:] == ["sp"] or near == ["s", "&", "p"] or spelt)
     return number.last if poors or typed or before in INDEX_NAMES else None
 
 
@@ -282,5 +292,5 @@ _AFTER_NAMES = frozenset(
 )
 
 _RULES = (
-    _device, _model_code, _index, _named_in_words, _model, _product_name, _contract, _section, _letter, _title,
+    _device, _model_code, _index, _named_in_words, _model, _product_name, _contract, _series, _section, _letter, _title,
 )  # fmt: skip

@@ -10,7 +10,7 @@ from qbench.quantities.english.intervals import freedom_until, level_until
 from qbench.quantities.english.lexicon import CAPITAL_LABELS, FUNCTION_WORDS, LABELS, ONES, VERBS
 from qbench.quantities.english.names import named_until
 from qbench.quantities.english.numbers import Number
-from qbench.quantities.english.page_marks import mark_until
+from qbench.quantities.english.page_marks import counts_arm, mark_until
 from qbench.quantities.english.tokens import HYPHENS, Token, glued
 from qbench.quantities.english.written import ORDINALS
 
@@ -174,11 +174,11 @@ def _end_of_code(tokens: Sequence[Token], j: int) -> int:
 
 def _label(tokens: Sequence[Token], number: Number) -> int | None:
     first = number.first
-    if not first or (number.scaled and len(tokens[number.last - 1].text) > 1):
+    if not first or counts_arm(tokens, number) or (number.scaled and len(tokens[number.last - 1].text) > 1):
         return None
     k = first - 1
     if number.written:
-        return number.last if tokens[k].low in _SAID_LABELS and _is_label(tokens, number) else None
+        return number.last if _is_said(tokens, k) and _is_label(tokens, number) else None
     if tokens[k].text == "." and k and glued(tokens[k - 1], tokens[k]):
         k -= 1
     if tokens[k].text == "(" and k and number.last < len(tokens) and tokens[number.last].text == ")":
@@ -315,6 +315,12 @@ def _end_of_section(tokens: Sequence[Token], j: int) -> int:
     return j
 
 
+def _is_said(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k is a label that takes a number in words: "phase two", "in year two"."""
+    return tokens[k].low in _SAID_LABELS or (tokens[k].low == "year" and k > 0 and tokens[k - 1].low in _DURING)
+
+
+_DURING = frozenset("in of by after until".split())
 _SAID_LABELS = frozenset("number phase chapter type stage step day week game round act part episode season".split())
 """Labels that take a number in words: "the number three carmaker", "phase two", "on day one"."""
 
@@ -364,6 +370,8 @@ _BETS = frozenset(
 def _idiom(tokens: Sequence[Token], number: Number) -> int | None:
     """ "one-on-one talks", "a two-for-one offer", "a zero-sum game": words that are joined to a numeral."""
     last = number.last
+    if number.written and number.value == 0 and last < len(tokens) and tokens[last].low in _WITHOUT:
+        return last + 1
     if last + 1 >= len(tokens) or tokens[last].text not in HYPHENS or number.scaled:
         return None
     if not (glued(tokens[last - 1], tokens[last]) and glued(tokens[last], tokens[last + 1])):
@@ -387,6 +395,8 @@ def _idiom(tokens: Sequence[Token], number: Number) -> int | None:
     return last + 4 if other in ONES else None
 
 
+_WITHOUT = frozenset("coupon tolerance gravity".split())
+"""What there is none of, by its name: "zero coupon bonds"."""
 _TESTED = frozenset("tailed sided".split())
 """What a test is after a number, in words or digits: "a 2-tailed t-test"."""
 _NAMING = frozenset("way factor handed sided dimensional tone class party tier".split())

@@ -57,7 +57,7 @@ def _list_mark(tokens: Sequence[Token], number: Number) -> int | None:
     first, last = number.first, number.last
     if number.written or number.value > 30 or not tokens[first].text.isdecimal() or last >= len(tokens):
         return None
-    if number.rule == "ratio":
+    if number.rule == "ratio" or counts_arm(tokens, number):
         return None
     closes = tokens[last].text == ")" and glued(tokens[last - 1], tokens[last])
     if first and tokens[first - 1].text == "(":
@@ -74,6 +74,16 @@ def _list_mark(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     point = tokens[last].text == "." and not first and tokens[last + 1].text[:1].isupper()
     return last + 1 if closes or point else None
+
+
+def counts_arm(tokens: Sequence[Token], number: Number) -> bool:
+    """Whether a number in brackets says how many are in a group: "the exercise group (19)", not "group (1)"."""
+    first = number.first
+    return first > 1 and tokens[first - 1].text == "(" and tokens[first - 2].low in _ARMS and number.value >= _MANY
+
+
+_ARMS = frozenset("group groups arm arms cohort".split())
+_MANY = 10
 
 
 def _is_point(tokens: Sequence[Token], first: int) -> bool:
@@ -151,6 +161,14 @@ def _footnote(tokens: Sequence[Token], number: Number) -> int | None:
     return last if title or after.text in ".•" else None
 
 
+def _quoted(tokens: Sequence[Token], number: Number) -> int | None:
+    """The 2 of `2“Closing Date” means`: a number glued to the term that a page defines."""
+    last = number.last
+    if number.first or number.written or last >= len(tokens) or tokens[last].text != "“":
+        return None
+    return last if glued(tokens[last - 1], tokens[last]) else None
+
+
 def _page(tokens: Sequence[Token], number: Number) -> int | None:
     """ "in cash. 26 ACME 2023 FORM 10-K": the number of a page at its foot, before the running title."""
     first, last = number.first, number.last
@@ -195,4 +213,4 @@ _OPENING = frozenset(
 )
 """Words with which a note opens."""
 
-_RULES = (_citation, _list_mark, _footnote, _page, _heading)
+_RULES = (_citation, _list_mark, _footnote, _quoted, _page, _heading)

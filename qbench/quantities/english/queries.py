@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import cast
 
 from qbench.quantities.english.amounts import CALENDAR_YEAR
@@ -13,8 +14,9 @@ from qbench.quantities.english.lexicon import FUNCTION_WORDS, SEARCH_NOISE
 from qbench.quantities.english.query_concepts import RANKED, Concepts
 from qbench.quantities.english.query_conditions import EDGES, ReadCondition, join, portions
 from qbench.quantities.english.query_dates import AskedDate, read_dates
+from qbench.quantities.english.query_names import is_format, is_oil, is_race, is_sprint
 from qbench.quantities.english.query_text import as_in_prose, in_phrase, quoted, search_words
-from qbench.quantities.english.tokens import Token, glued, tokenize
+from qbench.quantities.english.tokens import Token, tokenize
 from qbench.quantities.languages import Extractor
 from qbench.quantities.types import NEGATED, Comparator, Condition, ParsedQuery, Quantity, Span
 from qbench.quantities.units import Units
@@ -52,7 +54,7 @@ SEVERE = frozenset("pain grade stage toxicity severity symptom symptoms depressi
 SIDES: dict[str, Comparator] = {"below": "<", "under": "<", "above": ">", "over": ">"}
 BEFORE_TO = frozenset(
     "up close next due down add back compared equal prior according similar relative equivalent convert go went "
-    "switch rise fall upgrade".split()
+    "switch rise fall upgrade waterproof resistant proof rated accurate".split()
 )
 """Words before "to 5 kg" that make it no upper end."""
 QUERY_SCALES = {"K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
@@ -66,7 +68,8 @@ MEASURED = frozenset(
     "ph bmi gpa iq eps spf count number total level rank value rate weight height length width depth distance speed "
     "power temperature pressure humidity odds quantity qty amount storage bp percentile efficiency magnitude p/e "
     "dose par handicap attendance employees revenue profit sales income turnover calories protein earned earning "
-    "earns grossed grossing grosses netted netting scored scoring scores rated weighing weighs costing paid paying "
+    "earns sleeps sleeping seats seating grossed grossing grosses "
+    "netted netting scored scoring scores rated weighing weighs costing paid paying "
     "pays".split()
 )
 """What a bare number right after it is a value of: "score 80", "grossed 500000". After other words it is one of a name:
@@ -79,20 +82,8 @@ NAMES = frozenset(
 """Names of which a number is a part even before what could be counted: "fortune 500 companies"."""
 BEFORE_MAX = frozenset("air pro mi note redmi ultra nike iphone hot shure ipad".split())
 """Words before a "max" that is part of a name: "air max 90"."""
-SPEEDS = frozenset((60.0, 62.0, 100.0, 200.0))
-"""Speeds that cars are timed up to: "0-60 in under 4 s"."""
-PICTURES = frozenset(
-    "tv television monitor screen display inch hz camera projector webcam video laptop oled qled uhd hdr".split()
-)
-"""Words beside which "4k" is a format of pictures."""
 MOST_FOLD = 100
 """A multiple, "10x zoom", is no more; the rest are names: "ryzen 5600x"."""
-TRACK = frozenset((50, 60, 100, 110, 200, 400, 800, 1500, 3000, 5000, 10000))
-RACES = frozenset(
-    "sprint sprints sprinter sprinters hurdles hurdler hurdlers dash freestyle butterfly backstroke breaststroke "
-    "medley relay relays final finals steeplechase runner runners race races record".split()
-)
-"""What is named by its length in metres: "the 100m hurdles"."""
 EACH = frozenset("a an per each every / p".split())
 PERIODS = frozenset("hour day night week month quarter year annum".split())
 """What a bare amount of money may be paid for, each: "1500 a month"."""
@@ -100,6 +91,7 @@ GRADES = frozenset("grade level stage tier class category phase type version".sp
 """Labels whose numbers have an order: "grade 3 or higher"."""
 
 
+TIMES = frozenset("x × by".split())
 LEADS = frozenset("aged doing getting".split())
 """Words right before a condition that say nothing else."""
 
@@ -150,7 +142,10 @@ def _read(text: str, tokens: Sequence[Token], extractor: Extractor) -> list[Read
 
 
 def _leads(tokens: Sequence[Token], conditions: Sequence[ReadCondition]) -> Iterator[Span]:
-    """The words that only lead to a condition: "women aged 18-45", "a hatchback doing at least 50 mpg"."""
+    """The words that only lead to a condition: "women aged 18-45", "a hatchback doing at least 50 mpg", "5 x 7 cm"."""
+    for a, b in pairwise(conditions):
+        if b.first - a.last == 1 and tokens[a.last].low in TIMES:
+            yield tokens[a.last].start, tokens[a.last].end
     for each in conditions:
         before = tokens[each.first - 1] if each.first else None
         lasts = before is not None and before.low == "aged" and not each.unit.endswith("of age")
@@ -216,9 +211,9 @@ def _from_quantity(
     number = bisect_left(starts, quantity.value_span[0])
     if counted and (quantity.unit == "count" and quantity.value > MOST_FOLD):
         return None  # "ryzen 5600x"
-    if quantity.unit == "metre" and quantity.value in TRACK and last < len(tokens) and tokens[last].low in RACES:
-        return None  # "100m sprinters"
-    if any(names(tokens, number, quantity) for names in (_is_sprint, _is_format, _is_oil)):
+    if is_race(tokens, first, last, quantity):
+        return None
+    if any(names(tokens, number, quantity) for names in (is_sprint, is_format, is_oil)):
         return None
     if (counted or not quantity.unit) and _in_name(tokens, number, first, last, counted=counted):
         return None
@@ -252,32 +247,6 @@ def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: 
         return False
     k = bisect_left(starts, span[0])
     return tokens[k].low in LABELS and k + 2 < len(tokens) and tokens[k + 1].low in LIMITED
-
-
-def _is_sprint(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
-    """Whether a range is what cars are timed over, "0-60 mph in 4 s", "0-100 under 5 seconds"."""
-    if quantity.value or quantity.high not in SPEEDS or number + 3 >= len(tokens) or tokens[number + 1].text != "-":
-        return False
-    return tokens[number + 3].low in ("in", "under", "mph", "km", "kmh", "kph", "time", "less", "sprint", "below", "<")
-
-
-def _is_oil(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
-    """Whether a range is a grade of motor oil: "5w-30"."""
-    k = number + 1
-    if quantity.unit != "watt" or quantity.comparator != "between" or k + 2 >= len(tokens):
-        return False
-    return tokens[k].low == "w" and tokens[k + 1].text == "-" and glued(tokens[k], tokens[k + 1])
-
-
-def _is_format(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
-    """Whether a number is of a format: "4k" beside a word of pictures, the sides of a tyre."""
-    if quantity.unit or number + 1 >= len(tokens):
-        return False
-    if number > 1 and tokens[number - 1].text == "/" and tokens[number - 2].kind == "number":
-        return tokens[number + 1].low[:1] == "r"  # "tyres 205/55 r16"
-    if quantity.value not in (2e3, 4e3, 5e3, 8e3):
-        return False
-    return tokens[number + 1].low == "k" and any(t.low.removesuffix("s") in PICTURES for t in tokens)
 
 
 def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) -> ReadCondition:

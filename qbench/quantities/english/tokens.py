@@ -17,6 +17,10 @@ LONGEST_BRACKETS = 9
 """Tokens of figures in brackets that may stand between a number and its noun, at most."""
 
 
+LINE_ENDS = ("Weeks", "Months")
+"""Words that end where another begins with a capital: "24 WeeksNet revenue" has lost the end of a line."""
+
+
 class Token(NamedTuple):
     """A piece of text: `kind` is "number", "word" or "mark"; `text[start:end]` is what stands there."""
 
@@ -30,7 +34,7 @@ class Token(NamedTuple):
 # The repeats that a later mismatch can undo are bounded, so that no text makes the expression back up over and over.
 _TOKEN = re.compile(
     # Most tokens are words: they are tried first.
-    rf"(?P<word>[^\W\d_{''.join(FRACTION_MARKS)}]+(?:['’](?:s|t|re|ve|ll|d|m)\b)?)"
+    rf"(?P<word>(?:{'|'.join(LINE_ENDS)})(?=[A-Z][a-z])|[^\W\d_{''.join(FRACTION_MARKS)}]+(?:['’](?:s|t|re|ve|ll|d|m)\b)?)"
     r"|(?P<number>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?"  # 1,200.5
     r"|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)(?:\.\d+)?"  # 1 200 000, with spaces that do not break
     r"|[1-9]\d{0,2}(?: \d{3}){0,3} 000(?![\d.,]?\d)"  # 50 000, with plain spaces: only before a group of noughts

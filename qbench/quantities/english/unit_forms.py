@@ -9,7 +9,7 @@ from qbench.quantities.english.compounds import CompoundReader, UnitMatch
 from qbench.quantities.english.inflection import singular
 from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS, MONEY_SCALES, SCALES, VERBS
 from qbench.quantities.english.numbers import MINUSES, Number
-from qbench.quantities.english.tokens import HYPHENS, Token, glued, tokenize
+from qbench.quantities.english.tokens import HYPHENS, LINE_ENDS, Token, glued, tokenize
 from qbench.quantities.english.unit_trie import Match, UnitTrie
 from qbench.quantities.units import Unit, Units
 
@@ -299,7 +299,8 @@ def _name_fits(tokens: Sequence[Token], j: int, match: Match, number: Number) ->
     if word.low in EPONYMS and text.istitle() and last < len(tokens) and tokens[last].text.islower():
         if tokens[last].kind == "word" and tokens[last].low not in FUNCTION_WORDS | VERBS:
             return False
-    if match.unit.family == "time" and text[0].isupper() and not all(t.text.isupper() for t in tokens[j:last]):
+    shouted = all(t.text.isupper() for t in tokens[j:last])
+    if match.unit.family == "time" and text[0].isupper() and not shouted and text not in LINE_ENDS:
         return False  # "19.5 mln Year Shr": the heading of the next column
     spaced = not glued(tokens[j - 1], word)
     following = tokens[last] if last < len(tokens) else None
@@ -311,8 +312,17 @@ def _name_fits(tokens: Sequence[Token], j: int, match: Match, number: Number) ->
         if glued(following, tokens[last + 1]) and tokens[last + 1].low not in AFTER_HYPHEN:
             return tokens[last + 1].kind != "word" or match.unit.family in ("ratio", "mass", "length", "currency")
     if plain and word.low in COMMON_NOUNS and number.value > 1:
+        if word.low == "point" and following.low in _MOVED:
+            return True  # "a 150 point rise"
         return following.kind != "word" or following.low in FUNCTION_WORDS or not following.text.islower()
     return True
+
+
+_MOVED = frozenset(
+    "rise rises fall falls drop drops gain gains loss losses increase increases decline declines decrease jump jumps "
+    "plunge rally advance slide surge swing spread spreads move lead margin".split()
+)
+"""What is so many points high."""
 
 
 def _may_follow_a(following: Token) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from qbench.quantities.english.ambiguity import shared_forms
-from qbench.quantities.english.tokens import Token, glued, tokenize
+from qbench.quantities.english.tokens import LINE_ENDS, Token, glued, tokenize
 from qbench.quantities.units import Unit, Units
 
 JOINERS = frozenset("-‐‑.·⋅")
@@ -111,5 +111,7 @@ def _walk(root: dict[str, Any], tokens: Sequence[Token], j: int, *, folded: bool
 def _ends_word(tokens: Sequence[Token], k: int) -> bool:
     """Whether no letter or digit is glued to the token before k: the "m" of "m2x" is no metre."""
     if k >= len(tokens) or not glued(tokens[k - 1], tokens[k]) or tokens[k].kind == "mark":
+        return True
+    if tokens[k - 1].text in LINE_ENDS:
         return True
     return tokens[k].kind == "number" and tokens[k - 1].kind == "mark"

@@ -187,6 +187,8 @@ def test_comparator(text, comparator):
         ("about 5 kg and over 6 kg", ["~", ">"]),
         ("5 kg or more and 6 kg", [">=", "="]),
         ("about 5 kg of tea and 6 kg of rice", ["~", "~"]),
+        ("at most 5 x 7 inches", ["<=", "<="]),
+        ("at least 2 x 1.5 L", [">=", "="]),
         ("rent was approximately $3 million in 2018 and $2 million in 2019", ["~", "~"]),
         ("power bank no more than 20000 mAh under 400 g", ["<=", "<"]),
         ("approximately 55% for wages, 10% for rent, and 35% for fuel", ["~", "~", "~"]),
