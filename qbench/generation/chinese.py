@@ -100,3 +100,8 @@ def form_beside(name: str, unit: Unit, value: float) -> UnitForm | None:
 def is_act(name: str) -> bool:
     """Whether a name is a verb: 回购超过500万股, but 估值高于5亿元."""
     return name in words("act") and not name.endswith(("价", "值", "涉资"))
+
+
+def stands_alone(name: str) -> bool:
+    """Whether a name says of what a share is: 占公司总股本超过5% asks for nothing before 减持超过300万股 stands beside it."""
+    return not name.startswith("占") or name.startswith(("占地", "占用", "占有"))

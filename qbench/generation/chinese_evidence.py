@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -10,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from qbench.generation.evidence import PARTED
-from qbench.generation.scope import NOT_DONE
+from qbench.generation.scope import NOT_DONE, PART
 from qbench.quantities.chinese.characters import plain
 from qbench.quantities.chinese.lexicon import alternatives, comparators, phrases, words
 from qbench.quantities.chinese.notquantity import held
@@ -30,6 +31,12 @@ _PLANNED = re.compile(
 """Before a number, in its sentence: what is planned, expected or supposed leaves open what it comes to."""
 SLIP = "a price or a number of something below zero"
 _NEVER_NEGATIVE = ("价", "价格", "股数", "数量", "涉资", "股本", "人数")
+_DUE = re.compile(r"到期(?!日)[^。!?;\n]*$")
+_BALANCES = ("余额", "借款", "负债", "债务", "欠款")
+"""What is owed, of which a part falls due: 未来半年内到期的股份对应融资余额."""
+STEP = "a change and what it led to, or a range"
+_STEP = 8.0
+"""A range of an act whose ends are further apart (增持197亿美元至3935亿美元) says from what to what, or by how much to what."""
 _NOT_YET = re.compile(r"(?:未|没有|不再|并无|无需|不予|取消|终止)[会能曾有]?[^，。；,;、]{0,2}$")
 """Before a name: what is not done."""
 _DONE = re.compile(r"(?:已|截至|实际|累计|完成|目前|现有|此前|报告期)")
@@ -54,7 +61,7 @@ def doubts(table: pl.DataFrame, texts: Sequence[str]) -> list[str]:
     Returns:
         n reasons. A mention without a concept is sure: nothing is said of what it is about.
     """
-    columns = ["concept", "concept_spans", "value", "value_start", "value_end", "unit_start", "unit_end"]
+    columns = ["concept", "concept_spans", "value", "value_start", "value_end", "unit_start", "unit_end", "high"]
     rows = table.select(columns).iter_rows(named=True)
     found = []
     for row, text in zip(rows, texts, strict=True):
@@ -67,6 +74,10 @@ def doubts(table: pl.DataFrame, texts: Sequence[str]) -> list[str]:
             found.append(PARTED)
         elif row["value"] < 0 and row["concept"].endswith(_NEVER_NEGATIVE):
             found.append(SLIP)
+        elif row["concept"].endswith(tuple(words("act"))) and _STEP * row["value"] < row["high"] < math.inf:
+            found.append(STEP)
+        elif row["concept"].endswith(_BALANCES) and _DUE.search(plain(text[: row["value_start"]])):
+            found.append(PART)
         elif _is_planned(text, row) or any(_NOT_YET.search(text, 0, first) for first, _ in spans):
             found.append(NOT_DONE)
         else:

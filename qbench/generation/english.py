@@ -15,6 +15,7 @@ __all__ = [
     "form_beside",
     "is_act",
     "plain_forms",
+    "stands_alone",
     "unit_forms",
     "usual",
     "usual_forms",
@@ -42,3 +43,8 @@ def form_beside(name: str, unit: Unit, value: float) -> UnitForm | None:
 def is_act(name: str) -> bool:
     """Never: what is counted ("more than 300 employees") is told by its unit."""
     return False
+
+
+def stands_alone(name: str) -> bool:
+    """Always: the gate leaves out what says nothing by itself."""
+    return True

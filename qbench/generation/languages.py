@@ -62,6 +62,10 @@ class GenerationPackage(Protocol):
         """Whether a name is something that is done, so that the number says how much of it was."""
         ...
 
+    def stands_alone(self, name: str) -> bool:
+        """Whether a name can be asked about by itself, and not only beside another one that says whose it is."""
+        ...
+
     def plain_forms(self, unit: Unit, units: Units, value: float) -> list[UnitForm]:
         """The forms of a unit that everybody knows."""
         ...

@@ -138,6 +138,8 @@ class Plan:
     def _lexical(self, split: Split) -> Iterable[QueryDraft]:
         for concept, unit, change in self.pairs:
             home, topic = self.splits.split_of[concept], self.topic(Pair(concept, unit, change))
+            if not self._stands_alone(concept):
+                continue
             if split == "test" and home == "train" and "seen" in self.options.kinds:
                 yield from self._sets("test", "seen", topic, ("other",))
             if home != split or concept in self.splits.wordless:
@@ -186,7 +188,11 @@ class Plan:
 
     @cached_property
     def _joint_pairs(self) -> list[tuple[Pair, ...]]:
-        return joint_pairs(self.pairs, self.mentions)
+        found = joint_pairs(self.pairs, self.mentions)
+        return [pairs for pairs in found if any(self._stands_alone(pair.concept) for pair in pairs)]
+
+    def _stands_alone(self, concept: Concept) -> bool:
+        return generation_package(self.mentions.language).stands_alone(" ".join(concept))
 
     def topic(self, pair: Pair) -> Topic:
         """A pair under the words in which the corpus says it."""

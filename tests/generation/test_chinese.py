@@ -9,11 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.benchmark.disk import open_benchmark
-from qbench.generation.chinese import TEMPLATES, form_beside, is_act, plain_forms, unit_forms, usual_forms, value_forms
-from qbench.generation.chinese_evidence import SLIP, doubts
+from qbench.generation.chinese import (
+    TEMPLATES,
+    form_beside,
+    is_act,
+    plain_forms,
+    stands_alone,
+    unit_forms,
+    usual_forms,
+    value_forms,
+)
+from qbench.generation.chinese_evidence import SLIP, STEP, doubts
 from qbench.generation.generate import generate
 from qbench.generation.options import GenerationOptions
-from qbench.generation.scope import NOT_DONE
+from qbench.generation.scope import NOT_DONE, PART
 from qbench.generation.surfaces import read_value, write_like
 from qbench.generation.templates import Wording, load_templates
 from qbench.index import build_index
@@ -80,6 +89,18 @@ def test_verbs_and_phrases_suit_what_is_asked_about(name, about, family, texts):
     assert rendered == texts
 
 
+def test_a_share_is_asked_about_beside_what_it_is_a_share_of():
+    named = ("占公司总股本", "占其所持股份比例", "占地面积", "占用资金", "毛利率")
+    assert [stands_alone(name) for name in named] == [False, False, True, True, True]
+
+
+def test_an_amount_of_an_act_is_not_said_as_what_it_reaches():
+    templates = load_templates(resource(TEMPLATES))
+    rng = np.random.default_rng(3)
+    texts = {templates.render("回购", "=", Wording("5", "5"), rng, "act", "count")[0] for _ in range(30)}
+    assert texts == {"回购了5"}
+
+
 def test_acts_are_verbs():
     assert [is_act(name) for name in ("回购", "估值", "涉资", "净利润")] == [True, False, False, False]
 
@@ -94,9 +115,14 @@ def test_acts_are_verbs():
         ("本店尚未注销5万股。", NOT_DONE),
         ("本店营业收入低，房东的租金高，达5亿元。", ""),
         ("平均回购价格为-3元。", SLIP),
+        ("近期到期的部分对应贷款余额3亿元。", PART),
+        ("到期日为6月30日，贷款余额3亿元。", ""),
+        ("到期已还清。贷款余额3亿元。", ""),
+        ("本店增持20亿元至900亿元。", STEP),
+        ("本店增持20亿元至30亿元。", ""),
     ],
 )
-def test_what_is_planned_or_undone_decides_nothing(text, reason):
+def test_what_is_planned_undone_a_part_or_a_step_decides_nothing(text, reason):
     table = pl.DataFrame([to_row("d::0", q) for q in EXTRACTOR.extract(text)], schema=quantity_schema(), orient="row")
     assert doubts(table, [text] * table.height) == [reason]
 
