@@ -108,6 +108,7 @@ def benchmark_subject(benchmark: Benchmark, options: AuditOptions) -> Subject:
         guideline=_guideline(benchmark),
         prompt="benchmark",
         topics={query.query_id: query.topic for query in benchmark.queries},
+        language=benchmark.language,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from qbench.annotation.drawing import draw
 from qbench.annotation.form import CAUSE, COMMENT, Form, Item
+from qbench.quantities.languages import ENGLISH
 
 NONSENSE, WRONG, RIGHT = range(3)
 """The verdicts, as grades: the lowest of two is the stricter one."""
@@ -88,6 +89,7 @@ class Subject:
         guideline: text for those who read.
         prompt: name of the prompt for chat models.
         topics: query -> what it is about; those that are not named are each about something else.
+        language: code of the texts' language.
     """
 
     name: str
@@ -100,6 +102,7 @@ class Subject:
     guideline: str
     prompt: str
     topics: Mapping[str, str] = field(default_factory=dict)
+    language: str = ENGLISH
 
     def draw(
         self,

@@ -29,7 +29,7 @@ class AuditChatOptions(ChatOptions):
     temperature: float = again(ChatOptions, "temperature", 0.0)
     seed: int = again(ChatOptions, "seed", flag="model-seed")
     prompt: str | None = option(
-        None, help="Prompt of the model: a TOML file. [default: qbench's own]", recorded=file_name
+        None, help="Prompt of the model: a TOML file. [default: qbench's own, in the language of the texts]", recorded=file_name
     )
 
 
@@ -107,7 +107,7 @@ def run_audit(
 def _ask(subject: Subject, sheet: AuditSheet, chat: AuditChatOptions, server: ChatServerOptions) -> Path:
     from qbench.annotation.audit_model import ask_model
 
-    asking = chat.asking("audit", chat.prompt or subject.prompt, sheet.folder, server)
+    asking = chat.asking("audit", chat.prompt or subject.prompt, sheet.folder, server, subject.language)
     with progress("audit") as advance:
         said = ask_model(subject, sheet, asking, advance)
     note_spent(asking, said.counts.counts["asked by"])
@@ -120,7 +120,7 @@ def _ask(subject: Subject, sheet: AuditSheet, chat: AuditChatOptions, server: Ch
 def _forecast(subject: Subject, sheet: AuditSheet, chat: AuditChatOptions, server: ChatServerOptions) -> None:
     from qbench.annotation.audit_model import model_forecast
 
-    asking = chat.asking("audit", chat.prompt or subject.prompt, sheet.folder, server)
+    asking = chat.asking("audit", chat.prompt or subject.prompt, sheet.folder, server, subject.language)
     print_forecast("labels", asking, model_forecast(subject, sheet, asking))
 
 

@@ -38,14 +38,15 @@ class ChatOptions:
     def __post_init__(self) -> None:
         check(self)
 
-    def asking(self, verb: str, prompt: str, output: Path, server: ServerOptions) -> Asking:
+    def asking(self, verb: str, prompt: str, output: Path, server: ServerOptions, language: str) -> Asking:
         """The model with its recording and budget; answers are recorded beside the output by default.
 
         Args:
-            verb: task of the prompt, expand or rewrite.
+            verb: task of the prompt, expand, rewrite or audit.
             prompt: its name, or a TOML file.
             output: of the command.
             server: recording and budget.
+            language: code of the language of what is asked about.
 
         Raises:
             OptionError: no model is named, or its address or the budget cannot be used.
@@ -58,7 +59,7 @@ class ChatOptions:
         if self.model is None:
             raise OptionError("no model is named", remedy="Name one with --model")
         chat: dict[str, Any] = {name: getattr(self, name) for name in ("base_url", "temperature", "seed", "max_tokens")}
-        model = chat_server(self.model, load_prompt(verb, prompt), **chat)
+        model = chat_server(self.model, load_prompt(verb, prompt, language), **chat)
         return Asking(model, server.access(beside(output)), self.tries, self.allow_missing)
 
 

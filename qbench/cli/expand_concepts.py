@@ -31,7 +31,7 @@ class Source:
     )
     prompt: str = option(
         "general",
-        help="Prompt of the model: general, finance, medical, products, or a TOML file.",
+        help="Prompt of the model, in the language of the index: general, finance, medical, products, or a TOML file.",
         recorded=file_name,
     )
 
@@ -76,7 +76,7 @@ def expand_concepts(
         return
     if chat.model is None:
         raise OptionError("no model is named", remedy="Name one with --model, or take names from --expander table")
-    asking = chat.asking("expand", source.prompt, output, server)
+    asking = chat.asking("expand", source.prompt, output, server, opened.extractor_options().language)
     if server.dry_run:
         print_forecast("concepts", asking, expand.expansion_forecast(opened, asking, options))
         return

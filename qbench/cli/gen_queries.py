@@ -21,6 +21,7 @@ from qbench.options import again, check, option
 if TYPE_CHECKING:
     from qbench.benchmark.benchmark import Benchmark
     from qbench.generation.rewrite import Rewriting
+    from qbench.index.disk import Index
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -37,7 +38,7 @@ class RewriteOptions:
     )
     prompt: str = option(
         "general",
-        help="Prompt of the model: general, or a TOML file.",
+        help="Prompt of the model: general, in the language of the index, or a TOML file.",
         flag="rewrite-prompt",
         recorded=file_name,
     )
@@ -74,15 +75,17 @@ def gen_queries(
     from qbench.benchmark.disk import open_benchmark
     from qbench.cli import console
     from qbench.generation.generate import generate, rewriting_forecast
+    from qbench.index.disk import Index
 
-    rewriting = _rewriting(output, rewrite, chat, server)
+    opened = Index.open(index)
+    rewriting = _rewriting(opened, output, rewrite, chat, server)
     with console.progress("gen-queries") as progress:
         if rewriting is not None and server.dry_run:
-            estimate = rewriting_forecast(index, options, rewriting, progress=progress)
+            estimate = rewriting_forecast(opened, options, rewriting, progress=progress)
             print_forecast("queries", rewriting.asking, estimate)
             return
         folder = generate(
-            index, output, options, rewriting=rewriting, command=line, overwrite=overwrite, progress=progress
+            opened, output, options, rewriting=rewriting, command=line, overwrite=overwrite, progress=progress
         )
     benchmark = open_benchmark(folder)
     if options.expansions is None and not benchmark.factual:
@@ -92,11 +95,14 @@ def gen_queries(
     _report(benchmark, output_format)
 
 
-def _rewriting(output: Path, rewrite: RewriteOptions, chat: ChatOptions, server: ChatServerOptions) -> Rewriting | None:
+def _rewriting(
+    index: Index, output: Path, rewrite: RewriteOptions, chat: ChatOptions, server: ChatServerOptions
+) -> Rewriting | None:
     from qbench.generation.rewrite import Rewriting
 
     if rewrite.rewrite:
-        return Rewriting(chat.asking("rewrite", rewrite.prompt, output, server), rewrite.kinds)
+        language = index.extractor_options().language
+        return Rewriting(chat.asking("rewrite", rewrite.prompt, output, server, language), rewrite.kinds)
     if chat.model is not None or server.dry_run or server.replay:
         raise OptionError("a model is only used with --rewrite", remedy="Add it, or omit the model's options")
     return None

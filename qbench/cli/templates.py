@@ -52,11 +52,11 @@ def templates(
 def _known() -> list[str]:
     from qbench.llm.prompts import BUILT_IN
 
-    return ["queries", *(f"{task}-{name}" for task, names in BUILT_IN.items() for name in names)]
+    return ["queries", "queries.zh", *(f"{task}-{name}" for task, names in BUILT_IN.items() for name in names)]
 
 
 def _option(name: str) -> str:
-    return OPTIONS[name.partition("-")[0]]
+    return OPTIONS[name.replace(".", "-").partition("-")[0]]
 
 
 def _what(name: str) -> str:
@@ -68,5 +68,5 @@ def _text(name: str) -> str:
     from qbench.llm.prompts import FOLDER
     from qbench.resources import resource
 
-    path = resource("templates/queries.toml" if name == "queries" else f"{FOLDER}/{name}.toml")
+    path = resource(f"{'templates' if name.startswith('queries') else FOLDER}/{name}.toml")
     return path.read_text(encoding="utf-8")

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from qbench.generation.pairs import MAX_LETTERS, MAX_WORDS, sane
+from qbench.generation.languages import AnswerRules, answer_rules
+from qbench.generation.pairs import MAX_LETTERS
 from qbench.llm.chat_answers import EMPTY
 from qbench.llm.prompts import Prompt
 from qbench.quantities.concept_match import ALTERNATIVE, folded
-from qbench.quantities.english.lexicon import FUNCTION_WORDS
+from qbench.quantities.languages import ENGLISH
 
 TOO_LONG = "too long"
 ONE_WORD = "less than two words"
+REUSES = "reuses a word of the concept"
+TWICE = "repeats a name that the concept has"
+INSTRUCTION = "speaks of the task"
+ECHO = "repeats the prompt"
+PARROT = "repeats an example of the prompt"
+SCRIPT = "in another script"
+LANGUAGE = "in another language"
+NUMBER = "states a quantity"
+NOTHING = "no word that can be searched for"
+SIGNS = "signs that do not belong there"
+GENERAL = "shared by too many concepts"
+
+_WORD = "less than two words"
 REUSES = "reuses a word of the concept"
 TWICE = "repeats a name that the concept has"
 INSTRUCTION = "speaks of the task"
@@ -37,7 +51,6 @@ _TASK = re.compile(
     r"|^(?:none|not|nothing|no \w+) (?:available|applicable|known|found|suitable)\b",
 )
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
-_PART = re.compile(r"[^\W\d_]{3,}")
 _EDGES = " \t\"'“”‘’`.,;:!?*•-–—"
 _TAG = re.compile(r"</?[a-zA-Z!]|&[a-z]+;|&#")
 _STRANGE = re.compile(r"[^\w\s'’.&/()+-]|_")
@@ -51,11 +64,13 @@ class Judge:
         prompt: the instruction given to the model.
         is_word: whether a word (lower case) belongs to the corpus' language.
         measured: whether a text states a quantity.
+        language: code of the corpus' language.
     """
 
     prompt: Prompt
     is_word: Callable[[str], bool]
     measured: Callable[[str], bool]
+    language: str = ENGLISH
 
     def judge(self, concept: str, names: Sequence[str], most: int) -> tuple[list[str], list[tuple[str, str]]]:
         """At most `most` of the names, plain, in the model's order; and (name, reason) of each that is rejected."""
@@ -74,41 +89,52 @@ class Judge:
         return accepted, rejected
 
     def _problems(self, concept: str, name: str, accepted: Sequence[str]) -> Iterator[str]:
-        words = name.split()
+        rules = self._rules
+        words = rules.words(name)
         if not name:
             yield EMPTY
         # First what is cheap and makes the rest pointless: a text may be a page long.
-        if len(words) > MAX_WORDS or len(name) > MAX_LETTERS:
-            yield INSTRUCTION if of_task(name) else TOO_LONG
-        if of_task(name):
+        if len(words) > rules.MOST_OF_NAME or len(name) > MAX_LETTERS:
+            yield INSTRUCTION if rules.of_task(name) else TOO_LONG
+        if rules.of_task(name):
             yield INSTRUCTION
+        in_script = in_script_of(name, concept, rules.SCRIPTS)
         if ALTERNATIVE in name or _STRANGE.search(name):
-            yield SIGNS if in_script_of(name, concept) else SCRIPT
-        if not in_script_of(name, concept):
+            yield SIGNS if in_script else SCRIPT
+        if not in_script:
             yield SCRIPT
         if len(words) < 2:
             yield ONE_WORD
-        if content_words(name) & content_words(concept) or self._glued(name, concept):
+        if rules.content_words(name) & rules.content_words(concept) or self._glued(name, concept):
             yield REUSES
         if self._echoes(name):
             yield ECHO
-        if _only_of_naming(name):
+        if rules.only_of_naming(name):
             yield INSTRUCTION
-        if any(folded(name.split()) == folded(earlier.split()) for earlier in accepted):
+        if any(self._folded(name) == self._folded(earlier) for earlier in accepted):
             yield TWICE
-        if not sane(name):
-            yield NOTHING
-        if not self._is_language(name):
-            yield LANGUAGE
-        if any(sign.isdigit() for sign in name) or self.measured(name):
+        if any(sign.isdigit() for sign in name):
             yield NUMBER
+        if not rules.of_language(name, self.is_word):
+            yield LANGUAGE
+        if not rules.sane(name):
+            yield NOTHING
+        if self.measured(name):
+            yield NUMBER
+
+    @cached_property
+    def _rules(self) -> AnswerRules:
+        return answer_rules(self.language)
+
+    def _folded(self, name: str) -> frozenset[str]:
+        return folded(name.split(), self.language)
 
     def _glued(self, name: str, concept: str) -> bool:
         """Whether a word of the concept is the beginning or end of a compound: "notebookprice" for "notebook price"."""
-        parts = [part for part in content_words(concept) if len(part) > 3]
+        parts = [part for part in self._rules.content_words(concept) if len(part) > 3]
         rests = [
             word[len(part) :] if word.startswith(part) else word[: -len(part)]
-            for word in content_words(name)
+            for word in self._rules.content_words(name)
             for part in parts
             if word.startswith(part) or word.endswith(part)
         ]
@@ -123,16 +149,6 @@ class Judge:
     def _instruction(self) -> str:
         """The words of the instruction."""
         return f" {' '.join(_WORD.findall(f'{self.prompt.system} {self.prompt.user}'.lower()))} "
-
-    def _is_language(self, name: str) -> bool:
-        """Whether at least half of the words that carry meaning are known."""
-        words = [word for word in _PART.findall(name) if word not in FUNCTION_WORDS]
-        return 2 * sum(map(self.is_word, words)) >= len(words)
-
-
-def of_task(text: str) -> bool:
-    """Whether a text speaks of the task, as a model does that explains itself or refuses."""
-    return _TASK.search(text.lower()) is not None
 
 
 def strange(text: str) -> bool:
@@ -153,31 +169,9 @@ def plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).lower().split()).strip(_EDGES)
 
 
-def content_words(text: str) -> frozenset[str]:
-    """The words that carry meaning, parts of compounds too, in the singular."""
-    words = [part for word in _WORD.findall(text.lower()) for part in (word, *re.split(r"['’.-]", word)) if part]
-    return frozenset(
-        folded([word for word in words if word not in FUNCTION_WORDS and (len(word) > 1 or word.isdigit())])
-    )
-
-
-_NAMING = content_words(
-    "alternative answer best broad broader case category concept description example expression first general generic "
-    "given good instruction kind label list lower name noun option output phrase prompt question query rule same "
-    "several similar some such suggested suitable synonym task term text thing type various wanted word wording"
-)
-"""A name of such words alone says what was asked for, and nothing of its concept: "the words of the task", "a general
-term". One other word makes a name of it ("prison term", "word count")."""
-
-
-def _only_of_naming(name: str) -> bool:
-    words = content_words(name)
-    return bool(words) and words <= _NAMING
-
-
-def in_script_of(text: str, other: str) -> bool:
-    """Whether all letters are Latin, or of a script that the other text has."""
-    return scripts(text) <= scripts(other) | {"LATIN"}
+def in_script_of(text: str, other: str, own: Set[str] = frozenset(("LATIN",))) -> bool:
+    """Whether all letters are of a script of the language's `own`, or of one that the other text has."""
+    return scripts(text) <= scripts(other) | own
 
 
 def scripts(text: str) -> set[str]:

@@ -13,6 +13,8 @@ from qbench.quantities.units import Unit, Units
 
 TEMPLATES = "templates/queries.zh.toml"
 
+ANSWERS = "qbench.generation.chinese_answers"
+
 DOUBTS = "qbench.generation.chinese_evidence:doubts"
 
 GATE = "qbench.generation.chinese_gate:ChineseGate"
@@ -103,5 +105,5 @@ def is_act(name: str) -> bool:
 
 
 def stands_alone(name: str) -> bool:
-    """Whether a name says of what a share is: 占公司总股本超过5% asks for nothing before 减持超过300万股 stands beside it."""
+    """Whether a name is more than a share: 占公司总股本超过5% asks for nothing until 减持超过300万股 stands beside it."""
     return not name.startswith("占") or name.startswith(("占地", "占用", "占有"))

@@ -36,7 +36,7 @@ _BALANCES = ("余额", "借款", "负债", "债务", "欠款")
 """What is owed, of which a part falls due: 未来半年内到期的股份对应融资余额."""
 STEP = "a change and what it led to, or a range"
 _STEP = 8.0
-"""A range of an act whose ends are further apart (增持197亿美元至3935亿美元) says from what to what, or by how much to what."""
+"""A range of an act whose ends are further apart (增持197亿美元至3935亿美元) says by how much it moved, and to what."""
 _NOT_YET = re.compile(r"(?:未|没有|不再|并无|无需|不予|取消|终止)[会能曾有]?[^，。；,;、]{0,2}$")
 """Before a name: what is not done."""
 _DONE = re.compile(r"(?:已|截至|实际|累计|完成|目前|现有|此前|报告期)")

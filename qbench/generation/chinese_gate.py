@@ -9,17 +9,22 @@ from qbench.generation.gate import CODE, MOVED, NOTHING, PER_SHARE, POPULATION, 
 from qbench.generation.pairs import Pair
 from qbench.quantities.chinese.lexicon import words
 
-_HAN = re.compile(r"[\u4e00-\u9fff]")
+HAN = re.compile(r"[\u4e00-\u9fff]")
 LONGEST = 14
 """Characters of a concept; a longer one is a clause."""
+
+
+def sane(concept: str) -> bool:
+    """Whether a concept can be searched for: a name of a few characters without numbers."""
+    return bool(HAN.search(concept)) and 2 <= len(concept) <= LONGEST and not re.search(r"\d", concept)
 
 
 class ChineseGate(Gate):
     """Decides on pairs of Chinese texts by the characters that their concepts end with."""
 
     def sane(self, concept: str) -> bool:
-        """Whether a concept can be searched for: a name of a few characters without numbers."""
-        return bool(_HAN.search(concept)) and 2 <= len(concept) <= LONGEST and not re.search(r"\d", concept)
+        """Whether a concept can be searched for."""
+        return sane(concept)
 
     def reason(self, pair: Pair) -> str | None:
         """Why nobody would ask about a pair; None if somebody might."""

@@ -9,6 +9,7 @@ from qbench.quantities.english.inflection import plural
 from qbench.quantities.units import Unit
 
 __all__ = [
+    "ANSWERS",
     "DOUBTS",
     "GATE",
     "TEMPLATES",
@@ -23,6 +24,8 @@ __all__ = [
 ]
 
 TEMPLATES = "templates/queries.toml"
+
+ANSWERS = "qbench.generation.english_answers"
 
 DOUBTS = "qbench.generation.evidence:doubts"
 

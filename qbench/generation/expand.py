@@ -19,6 +19,7 @@ from qbench.errors import InputError, OptionError
 from qbench.generation.candidates import GENERAL, Judge, plain
 from qbench.generation.expansions import Expansions, expansions_text, rows_digest
 from qbench.generation.gate import usable_pairs
+from qbench.generation.languages import answer_rules
 from qbench.generation.mentions import load_mentions
 from qbench.generation.options import ExpansionOptions, GenerationOptions
 from qbench.generation.pairs import pair_table
@@ -31,6 +32,7 @@ from qbench.llm.prompts import Slots
 from qbench.locks import locked
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import get_extractor
+from qbench.quantities.languages import ENGLISH
 from qbench.store import digest, file_digest, read_text, write_text
 
 UNITS_SHOWN = 3
@@ -45,9 +47,10 @@ class Wanted:
     concept: str
     units: tuple[str, ...]
 
-    def slots(self, names: int) -> Slots:
+    def slots(self, names: int, language: str = ENGLISH) -> Slots:
         """The slots of the prompt."""
-        return {"concept": self.concept, "units": ", ".join(self.units), "count": str(names)}
+        units = ", ".join(map(answer_rules(language).unit_name, self.units))
+        return {"concept": self.concept, "units": units, "count": str(names)}
 
 
 @dataclass
@@ -88,9 +91,8 @@ def wanted_concepts(index: Index, options: ExpansionOptions = ExpansionOptions()
     units: dict[str, list[str]] = {}
     weight: Counter[str] = Counter()
     for concept, unit, sentences in rows.select("concept", "unit", "sentences").iter_rows():
-        name = unit or "plain number"
-        if name not in units.setdefault(concept, []):
-            units[concept].append(name)
+        if unit not in units.setdefault(concept, []):
+            units[concept].append(unit)
         weight[concept] += sentences
     chosen = sorted(units, key=lambda concept: (-weight[concept], concept))[: options.max_concepts]
     return [Wanted(concept, tuple(units[concept][:UNITS_SHOWN])) for concept in sorted(chosen)]
@@ -156,6 +158,7 @@ def _ask_for_names(
     """Ask the model, check the names, and write the file."""
     wanted = wanted_concepts(index, options)
     most, shared = options.of_model
+    language = index.extractor_options().language
     judge = _judge(index, asking)
     names: dict[str, list[str]] = {}
     rejected: list[tuple[int, str, str]] = []
@@ -167,7 +170,7 @@ def _ask_for_names(
         names[wanted[i].concept] = accepted
         return bool(accepted)
 
-    answers = ask_until(asking, [concept.slots(most) for concept in wanted], accept, progress)
+    answers = ask_until(asking, [concept.slots(most, language) for concept in wanted], accept, progress)
     general = _too_general(names, shared)
     for i, concept in enumerate(wanted):
         rejected += [(i, name, GENERAL) for name in names.get(concept.concept, ()) if name in general]
@@ -188,7 +191,8 @@ def _ask_for_names(
 def expansion_forecast(index: Index, asking: Asking, options: ExpansionOptions = ExpansionOptions()) -> Estimate:
     """Forecast the calls of `expand_concepts` that are not recorded yet; errors as there."""
     most, _ = options.of_model
-    return forecast(asking, [wanted.slots(most) for wanted in wanted_concepts(index, options)])
+    language = index.extractor_options().language
+    return forecast(asking, [wanted.slots(most, language) for wanted in wanted_concepts(index, options)])
 
 
 def expand_from_table(
@@ -260,8 +264,14 @@ def write_rejected(path: Path, rejected: Sequence[tuple[str, str, str]]) -> None
 
 
 def _judge(index: Index, asking: Asking) -> Judge:
-    extractor = get_extractor(index.extractor_options())
-    return Judge(asking.server.prompt, known_words(index), lambda text: bool(extractor.parse_query(text).conditions))
+    options = index.extractor_options()
+    extractor = get_extractor(options)
+    return Judge(
+        asking.server.prompt,
+        known_words(index),
+        lambda text: bool(extractor.parse_query(text).conditions),
+        options.language,
+    )
 
 
 def _key(options: ExpansionOptions) -> dict[str, Any]:

@@ -233,7 +233,8 @@ def _make_queries(
 
 def _rewriter(index: Index, rewriting: Rewriting) -> Rewriter:
     """A rewriter with the index's extractor, or the default one if the index has given quantities."""
-    return Rewriter(rewriting, get_extractor(index.extractor_options()), known_words(index))
+    options = index.extractor_options()
+    return Rewriter(rewriting, get_extractor(options), known_words(index), options.language)
 
 
 def _is_partial(output: Path, key: str) -> bool:

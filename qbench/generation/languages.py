@@ -6,7 +6,7 @@ package of `qbench.quantities.languages`. A language without a row is written as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -36,6 +36,9 @@ class GenerationPackage(Protocol):
 
     DOUBTS: str
     """Module and name of the function that says why mentions are not sure (`qbench.generation.evidence.doubts`)."""
+
+    ANSWERS: str
+    """Module that says what a chat model may write: one that satisfies `AnswerRules`."""
 
     usual: Callable[[Style, float], float]
     """How usual a style is for numbers of a size."""
@@ -69,6 +72,63 @@ class GenerationPackage(Protocol):
     def plain_forms(self, unit: Unit, units: Units, value: float) -> list[UnitForm]:
         """The forms of a unit that everybody knows."""
         ...
+
+
+class AnswerRules(Protocol):
+    """What a chat model may write in a language, as another name of a concept or as a query."""
+
+    MOST_OF_NAME: int
+    """The most words of a name."""
+
+    MOST_OF_QUERY: int
+    """The most words of a query."""
+
+    SCRIPTS: Set[str]
+    """The scripts of its letters, as their names in Unicode begin."""
+
+    WORD: str
+    """A pattern of the words (small letters) of which the corpus tells whether they are known."""
+
+    def vocabulary(self) -> Collection[str]:
+        """Words that are known whatever the corpus says."""
+        ...
+
+    def words(self, text: str) -> Sequence[str]:
+        """What the length of a text is counted in."""
+        ...
+
+    def content_words(self, text: str) -> frozenset[str]:
+        """The words that carry meaning, in the form in which they are compared."""
+        ...
+
+    def of_task(self, text: str) -> bool:
+        """Whether a text speaks of the task, as a model does that explains itself or refuses."""
+        ...
+
+    def only_of_naming(self, name: str) -> bool:
+        """Whether a name says what was asked for ("a general term"), and nothing of its concept."""
+        ...
+
+    def sane(self, concept: str) -> bool:
+        """Whether a concept can be searched for."""
+        ...
+
+    def of_language(self, text: str, is_word: Callable[[str], bool]) -> bool:
+        """Whether a text is of the language: enough of its words are known."""
+        ...
+
+    def turned(self, text: str, own: str, comparators: Collection[str]) -> bool:
+        """Whether words of a text that a query (`own`) lacks negate, blur or multiply its conditions."""
+        ...
+
+    def unit_name(self, unit: str) -> str:
+        """A unit as the model is told it."""
+        ...
+
+
+def answer_rules(code: str) -> AnswerRules:
+    """What a chat model may write in a language."""
+    return cast("AnswerRules", import_module(generation_package(code).ANSWERS))
 
 
 def doubts_of(code: str) -> Callable[[pl.DataFrame, Sequence[str]], list[str]]:

@@ -21,11 +21,10 @@ from qbench.generation.candidates import (
     SCRIPT,
     SIGNS,
     TOO_LONG,
-    content_words,
     in_script_of,
-    of_task,
     strange,
 )
+from qbench.generation.languages import AnswerRules, answer_rules
 from qbench.generation.options import TEST_KINDS, TestKind
 from qbench.llm.asking import AnswerCounts, Asking, ask_until, forecast
 from qbench.llm.chat_answers import texts_of
@@ -35,9 +34,10 @@ from qbench.progress import Progress, silent
 from qbench.quantities.concept_match import concept_alternatives
 from qbench.quantities.conditions import equal
 from qbench.quantities.extractors import Extractor
+from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Condition, ParsedQuery
 
-MAX_WORDS, MAX_LETTERS = 40, 300
+MAX_LETTERS = 300
 REWRITTEN = "rewritten"
 """Suffix of the template's name in a rewritten query."""
 
@@ -56,17 +56,6 @@ SWAPPED = "the concepts changed places"
 
 _NUMBER = re.compile(r"\d+")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3})")
-_SAID = re.compile(r"[a-z]+(?:'[a-z]+)?")
-_TURNING = frozenset(
-    "never without except excluding exclude avoid avoiding don't dont doesn't isn't aren't wasn't won't neither nor "
-    "unless hardly barely nearly almost roughly approximately twice thrice half double triple rose fell rises falls "
-    "rising falling increased decreased instead".split()
-)
-_OR_MORE = re.compile(r"\bor (?:more|less|fewer|above|over|under|below|higher|lower|greater|smaller)\b")
-_DENIED = re.compile(
-    r"\bno (?!(?:more|less|fewer|over|under|above|below|later|earlier|\w+er)\b)"
-    r"|\bnot (?:a|an|any|the|want|wanted|need|looking|interested)\b"
-)
 
 
 @dataclass(frozen=True)
@@ -100,11 +89,13 @@ class Rewriter:
         rewriting: options of rewriting.
         extractor: the parser of queries.
         is_word: returns whether a word belongs to the corpus' language.
+        language: its code.
     """
 
     rewriting: Rewriting
     extractor: Extractor
     is_word: Callable[[str], bool]
+    language: str = ENGLISH
 
     def rewrite(self, queries: Sequence[Query], progress: Progress = silent) -> tuple[list[Query], dict[str, Any]]:
         """The queries in the same order, some of them rewritten, and counts of answers and rejections.
@@ -144,12 +135,14 @@ class Rewriter:
     def to_rewrite(self, queries: Sequence[Query]) -> tuple[list[int], int]:
         """Indices of the queries to rewrite, and the number of queries whose templated text parses differently."""
         chosen = [i for i, q in enumerate(queries) if q.split == "test" and q.kind in self.rewriting.kinds]
-        read = [i for i in chosen if lost(queries[i], queries[i].text, self.parsed(queries[i].text)) is None]
+        read = [i for i in chosen if self.lost(queries[i], queries[i].text) is None]
         return read, len(chosen) - len(read)
 
     def slots(self, query: Query) -> Slots:
         """Slots of the prompt: the query, and the words that must be kept."""
-        amounts = [f"{c.value_text} {c.unit_text}".strip() for c in query.conditions]
+        glued = [f"{c.value_text}{c.unit_text}" for c in query.conditions]
+        spaced = [f"{c.value_text} {c.unit_text}".strip() for c in query.conditions]
+        amounts = [whole if whole in query.text else apart for whole, apart in zip(glued, spaced, strict=True)]
         return {"query": query.text, "keep": "; ".join([query.terms, *amounts])}
 
     def parsed(self, text: str) -> ParsedQuery:
@@ -177,44 +170,39 @@ class Rewriter:
         )
 
     def _problems(self, query: Query, text: str) -> Iterator[str]:
-        if len(text) > MAX_LETTERS or len(text.split()) > MAX_WORDS:
+        rules = self._rules
+        if len(text) > MAX_LETTERS or len(rules.words(text)) > rules.MOST_OF_QUERY:
             yield TOO_LONG
         if text.lower() == query.text.lower():
             yield SAME
         if strange(text):
             yield SIGNS
-        if of_task(text):
+        if rules.of_task(text):
             yield INSTRUCTION
-        if not in_script_of(text, query.text):
+        if not in_script_of(text, query.text, rules.SCRIPTS):
             yield SCRIPT
-        words = re.findall(r"[^\W\d_]{3,}", text.lower())
-        if 2 * sum(map(self.is_word, words)) < len(words):
+        if not rules.of_language(text, self.is_word):
             yield LANGUAGE
         if _numbers(text) - _numbers(query.text):
             yield ADDED
-        if _turned(query, text):
+        if rules.turned(text, query.text, {condition.comparator for condition in query.conditions}):
             yield TURNED
-        reason = lost(query, text, self.parsed(text))
+        reason = self.lost(query, text)
         if reason is not None:
             yield reason
 
+    def lost(self, query: Query, text: str) -> str | None:
+        """First element of a query that a text lacks, as it is parsed; None if all are there."""
+        return lost(query, text, self.parsed(text), self.language)
 
-def _turned(query: Query, text: str) -> bool:
-    """Whether new words negate, blur or multiply a condition: "never", "hardly", "twice".
-
-    Comparators ("no more than", "not above", "5 or more") are left to the parser.
-    """
-    words, own = (set(_SAID.findall(version.lower().replace("’", "'"))) for version in (text, query.text))
-    new, comparators = words - own, {condition.comparator for condition in query.conditions}
-    if new & _TURNING or ("exactly" in new and not comparators <= {"=", "between"}):
-        return True
-    if not comparators & {"<=", ">="} and _OR_MORE.search(text.lower()):
-        return _OR_MORE.search(query.text.lower()) is None
-    return _DENIED.search(text.lower()) is not None and _DENIED.search(query.text.lower()) is None
+    @property
+    def _rules(self) -> AnswerRules:
+        return answer_rules(self.language)
 
 
-def lost(query: Query, text: str, parsed: ParsedQuery) -> str | None:
+def lost(query: Query, text: str, parsed: ParsedQuery, language: str = ENGLISH) -> str | None:
     """First element of a query that is missing from a parsed text; None if all are present."""
+    content_words = answer_rules(language).content_words
     if len(parsed.conditions) != len(query.conditions):
         return CONDITIONS
     for old, new in zip(query.conditions, matching(query.conditions, parsed.conditions), strict=True):
@@ -225,7 +213,7 @@ def lost(query: Query, text: str, parsed: ParsedQuery) -> str | None:
         if not (equal(new.base_value, old.base_value) and equal(new.base_high, old.base_high)):
             return VALUE
     own, words = content_words(query.terms), content_words(parsed.terms)
-    if not own <= words or not _repeats_shared_words(query, parsed.terms):
+    if not own <= words or not _repeats_shared_words(query, parsed.terms, content_words):
         return CONCEPT
     around = {word for c in query.conditions for name in concept_alternatives(c.concept) for word in name}
     if query.kind in ("expansion", "wo_surface") and (words - own) & content_words(" ".join(around)):
@@ -244,7 +232,7 @@ def matching(wanted: Sequence[Condition], read: Sequence[Condition]) -> list[Con
     return matches
 
 
-def _repeats_shared_words(query: Query, terms: str) -> bool:
+def _repeats_shared_words(query: Query, terms: str, content_words: Callable[[str], frozenset[str]]) -> bool:
     """Whether a word shared by several constraints occurs as often: "net loss and loss per share"."""
     if len(query.conditions) < 2:
         return True

@@ -10,7 +10,7 @@ import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from qbench.errors import OptionError
 from qbench.options import option
@@ -59,13 +59,12 @@ class Task:
             "additionalProperties": False,
         }
 
-    @property
-    def form(self) -> str:
+    def form(self, language: str) -> str:
         """The instruction about the form of the answer; some servers require the word JSON in the text."""
         if not self.field:
             return self.told
         shown = json.dumps({self.field: ["...", "..."] if self.many else "..."})
-        return f"Answer with JSON alone, of this form: {shown}"
+        return f"{FORMS.get(language, FORMS[ENGLISH])}{shown}"
 
     def answered(self, answer: str | tuple[str, ...]) -> str:
         """An example's answer as the model is to write it."""
@@ -73,6 +72,11 @@ class Task:
             return str(answer)
         return json.dumps({self.field: list(answer) if self.many else answer}, ensure_ascii=False)
 
+
+ENGLISH = "en"
+
+FORMS = {ENGLISH: "Answer with JSON alone, of this form: ", "zh": "只用 JSON 回答，格式如下："}
+"""What comes before the form of an answer, by the code of a prompt's language."""
 
 TASKS = {
     "expand": Task(("concept", "units", "count"), "names", many=True),
@@ -105,14 +109,17 @@ TASKS = {
 
 FOLDER = "prompts"
 BUILT_IN: dict[str, tuple[str, ...]] = {
-    "expand": ("general", "finance", "medical", "products"),
-    "rewrite": ("general",),
-    "audit": ("benchmark", "pairs"),
+    "expand": (
+        *("general", "finance", "medical", "products"),
+        *("general.zh", "finance.zh", "medical.zh", "products.zh"),
+    ),
+    "rewrite": ("general", "general.zh"),
+    "audit": ("benchmark", "pairs", "benchmark.zh", "pairs.zh"),
     "score": ("general",),
     "rank": ("general",),
     "compare": ("general",),
 }
-"""Task -> qbench's own prompts for it; prompts/TASK-NAME.toml."""
+"""Task -> qbench's own prompts for it; prompts/TASK-NAME.toml. Those in another language than English end in its code."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +141,7 @@ class Prompt:
         system: the instruction.
         user: a question, with slots in braces.
         examples: sent as earlier turns of the conversation.
+        language: code of the language that it is written in.
     """
 
     name: str
@@ -142,6 +150,7 @@ class Prompt:
     system: str
     user: str
     examples: tuple[Example, ...] = ()
+    language: str = ENGLISH
 
     @property
     def answer(self) -> Task:
@@ -159,7 +168,7 @@ class Prompt:
 
     def opening(self) -> list[dict[str, str]]:
         """The messages before the question: the instruction, then the examples."""
-        messages = [{"role": "system", "content": f"{self.system}\n{self.answer.form}"}]
+        messages = [{"role": "system", "content": f"{self.system}\n{self.answer.form(self.language)}"}]
         for example in self.examples:
             messages.append(self.question(dict(example.slots)))
             messages.append({"role": "assistant", "content": self.answer.answered(example.answer)})
@@ -174,14 +183,21 @@ class Prompt:
         return {"role": "user", "content": "\n".join(lines).format(**filled)}
 
 
-def load_prompt(task: str, name: str | Path) -> Prompt:
+def load_prompt(task: str, name: str | Path, language: str = ENGLISH) -> Prompt:
     """Read one of qbench's own prompts by its name, or another one by its path, which ends in .toml.
+
+    Args:
+        task: a key of `TASKS`.
+        name: of the prompt. One that has a version in the language is taken in that.
+        language: code of the language of what is asked about.
 
     Raises:
         OptionError: there is no such name.
         InputError: the file is missing, is not TOML, or is no prompt for this task.
     """
     if Path(name).suffix != ".toml":
+        if f"{name}.{language}" in BUILT_IN[task]:
+            name = f"{name}.{language}"
         if str(name) not in BUILT_IN[task]:
             remedy = f"Known: {', '.join(BUILT_IN[task])}; a file of your own ends in .toml"
             raise OptionError(f"no prompt to {task} has this name", value=str(name), remedy=remedy)
@@ -193,7 +209,7 @@ def load_prompt(task: str, name: str | Path) -> Prompt:
         raise file.error("task", message="this prompt is for another task", value=read.task, remedy=remedy)
     slots = _slots(file, task, read.user)
     examples = tuple(_example(file, task, row, slots, number) for number, row in enumerate(read.example))
-    return Prompt(file.path.stem, task, read.version, read.system.strip(), read.user.strip(), examples)
+    return Prompt(file.path.stem, task, read.version, read.system.strip(), read.user.strip(), examples, read.language)
 
 
 @dataclass(frozen=True)
@@ -204,6 +220,7 @@ class _File:
     version: int = option(help="Raised with every change of the words.", low=1)
     system: str = option(help="The instruction.")
     user: str = option(help="A question, with slots in braces.")
+    language: Literal["en", "zh"] = option("en", help="The language that it is written in, and that answers are in.")
     example: tuple[dict[str, Any], ...] = option((), help="Questions and answers, shown as earlier turns.")
 
 

@@ -13,6 +13,7 @@ import polars as pl
 from qbench.annotation.audit_subject import Kind, Subject, Verdicts, by_query
 from qbench.annotation.form import CAUSE, COMMENT, Item, Pair, Piece
 from qbench.annotation.options import AuditOptions
+from qbench.mining.describe import Descriptions
 from qbench.mining.judging import amount, marked_sentence
 from qbench.mining.paraphrases import Pairs
 from qbench.sheets import one_line
@@ -116,6 +117,7 @@ def pair_subject(pairs: Pairs, options: AuditOptions) -> Subject:
         form=lambda items, key: PairForm(pairs, items, key),
         guideline=GUIDELINE,
         prompt="pairs",
+        language=Descriptions(pairs.path, pairs.manifest).language,
     )
 
 

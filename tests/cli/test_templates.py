@@ -29,6 +29,8 @@ def test_the_list_names_all_of_them():
         assert task in OPTIONS
         assert all(f"{task}-{name} " in listed for name in names)
     assert "queries " in listed
+    assert "queries.zh " in listed
+    assert "{concept}{condition}" in printed("queries.zh")
 
 
 def test_query_templates_go_round(tmp_path):

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.generation import candidates as c
+from qbench.generation.english_answers import content_words
 from qbench.generation.expansions import Expansions, expansions_text, rows_digest
 from qbench.llm.prompts import load_prompt
 from qbench.quantities.concept_match import folded
@@ -127,7 +128,7 @@ def test_whatever_a_model_writes_what_is_kept_can_be_read_back(concept, names):
         assert "\t" not in name
         assert name == " ".join(name.split()).lower()
         assert not name.startswith("#")
-        assert not c.content_words(name) & c.content_words(concept)
+        assert not content_words(name) & content_words(concept)
     assert len({folded(name.split()) for name in kept}) == len(kept)
 
 

@@ -108,7 +108,7 @@ AROUND = query("clear sight of 5 km", "clear sight", "visibility", kind="wo_surf
 )
 def test_reasons(asked, text, reason):
     known = set("phone battery laptop laptops weight clear sight company net income revenue show where from".split())
-    known |= set("which has with whose more than please was the and between".split())
+    known |= set("which has with whose more than please was the and between firm loss share weight handset".split())
     rewriter = r.Rewriter(None, EXTRACTOR, lambda word: word in known or word in ("above", "over", "below", "exactly"))
     assert rewriter.problem(asked, text) == reason
 

@@ -41,10 +41,17 @@ def test_their_examples_keep_their_own_rules():
 
     for name in BUILT_IN["expand"]:
         prompt = load_prompt("expand", name)
-        judge = Judge(prompt, lambda word: True, lambda text: False)
+        judge = Judge(prompt, lambda word: True, lambda text: False, prompt.language)
         for example in prompt.examples:
             kept, rejected = judge.judge(dict(example.slots)["concept"], example.answer, len(example.answer))
             assert (kept, rejected) == (list(example.answer), [])
+
+
+def test_a_prompt_of_the_language_of_the_texts_is_taken_where_there_is_one():
+    assert load_prompt("expand", "finance", "zh") == load_prompt("expand", "finance.zh")
+    assert load_prompt("expand", "finance", "zh").language == "zh"
+    assert load_prompt("score", "general", "zh") == load_prompt("score", "general")
+    assert {f"{name}.zh" for name in ("general", "finance", "medical", "products")} <= set(BUILT_IN["expand"])
 
 
 def test_slots_are_filled_once_and_stay_on_one_line(tmp_path):
