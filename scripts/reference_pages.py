@@ -38,8 +38,8 @@ PROMPTS_HEAD = """# Prompts
 
 The messages sent to chat models, generated from the files in `prompts/` by `scripts/reference_pages.py`. [How to use
 them, and write your own](../how-to/expand.md#a-prompt-of-your-own). Every card has the digest; answers
-are recorded under it. One whose name ends in the code of a language (`general.zh`) is taken under its plain name (`general`)
-where the texts are in that language.
+are recorded under it. One whose name ends in the code of a language (`general.zh`) is taken under its plain name
+(`general`) where the texts are in that language.
 """
 
 

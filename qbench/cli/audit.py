@@ -29,7 +29,9 @@ class AuditChatOptions(ChatOptions):
     temperature: float = again(ChatOptions, "temperature", 0.0)
     seed: int = again(ChatOptions, "seed", flag="model-seed")
     prompt: str | None = option(
-        None, help="Prompt of the model: a TOML file. [default: qbench's own, in the language of the texts]", recorded=file_name
+        None,
+        help="Prompt of the model: a TOML file. [default: qbench's own, in the language of the texts]",
+        recorded=file_name,
     )
 
 

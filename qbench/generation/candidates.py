@@ -113,14 +113,12 @@ class Judge:
             yield INSTRUCTION
         if any(self._folded(name) == self._folded(earlier) for earlier in accepted):
             yield TWICE
-        if any(sign.isdigit() for sign in name):
+        if any(sign.isdigit() for sign in name) or self.measured(name):
             yield NUMBER
         if not rules.of_language(name, self.is_word):
             yield LANGUAGE
         if not rules.sane(name):
             yield NOTHING
-        if self.measured(name):
-            yield NUMBER
 
     @cached_property
     def _rules(self) -> AnswerRules:

@@ -105,5 +105,5 @@ def is_act(name: str) -> bool:
 
 
 def stands_alone(name: str) -> bool:
-    """Whether a name is more than a share: 占公司总股本超过5% asks for nothing until 减持超过300万股 stands beside it."""
+    """Whether a name is more than a share: 占公司总股本超过5% asks for nothing, but beside 减持超过300万股."""
     return not name.startswith("占") or name.startswith(("占地", "占用", "占有"))

@@ -119,7 +119,7 @@ BUILT_IN: dict[str, tuple[str, ...]] = {
     "rank": ("general",),
     "compare": ("general",),
 }
-"""Task -> qbench's own prompts for it; prompts/TASK-NAME.toml. Those in another language than English end in its code."""
+"""Task -> qbench's own prompts for it; prompts/TASK-NAME.toml. Names of those that are not in English end in a code."""
 
 
 @dataclass(frozen=True)

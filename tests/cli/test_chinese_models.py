@@ -1,4 +1,4 @@
-"""Chat models asked about Chinese texts: prompts of their language, answers checked by its rules, from index to audit."""
+"""Chat models asked about Chinese texts: prompts of their language, answers checked by its rules."""
 
 from __future__ import annotations
 
