@@ -16,41 +16,7 @@ from qbench.quantities.concept_match import ALTERNATIVE, folded
 from qbench.quantities.languages import ENGLISH
 
 TOO_LONG = "too long"
-ONE_WORD = "less than two words"
-REUSES = "reuses a word of the concept"
-TWICE = "repeats a name that the concept has"
-INSTRUCTION = "speaks of the task"
-ECHO = "repeats the prompt"
-PARROT = "repeats an example of the prompt"
-SCRIPT = "in another script"
-LANGUAGE = "in another language"
-NUMBER = "states a quantity"
-NOTHING = "no word that can be searched for"
-SIGNS = "signs that do not belong there"
-GENERAL = "shared by too many concepts"
-
-_WORD = "less than two words"
-REUSES = "reuses a word of the concept"
-TWICE = "repeats a name that the concept has"
-INSTRUCTION = "speaks of the task"
-ECHO = "repeats the prompt"
-PARROT = "repeats an example of the prompt"
-SCRIPT = "in another script"
-LANGUAGE = "in another language"
-NUMBER = "states a quantity"
-NOTHING = "no word that can be searched for"
-SIGNS = "signs that do not belong there"
-GENERAL = "shared by too many concepts"
-
-_TASK = re.compile(
-    r"\bsuper[ -]?sets?\b|\bsyn(?:onym|set)s?\b|\bhyp[eo]r?nyms?\b|\bas an ai\b|\blanguage model\b|\bai assistant\b"
-    r"|\bi (?:cannot|can't|can not|am unable|apologi[sz]e)\b|\bsorry\b|\bjson\b|\bplaceholder\b|\bnames wanted\b"
-    r"|\b(?:the|this|given|unknown) concept\b|\bother names?\b|\bn/a\b|\b(?:ignore|disregard) (?:\w+ )?previous\b"
-    r"|\bi (?:do not|don[’']?t) know\b|\bplease provide more\b|\bmore (?:context|information) (?:needed|required)\b"
-    r"|\b(?:unable to|cannot|can[’']?t) (?:help|comply|assist|answer)\b|^(?:sure|certainly|here (?:is|are))\b"
-    r"|^(?:none|not|nothing|no \w+) (?:available|applicable|known|found|suitable)\b",
-)
-_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+ONE_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _EDGES = " \t\"'“”‘’`.,;:!?*•-–—"
 _TAG = re.compile(r"</?[a-zA-Z!]|&[a-z]+;|&#")
 _STRANGE = re.compile(r"[^\w\s'’.&/()+-]|_")
