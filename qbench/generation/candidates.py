@@ -16,7 +16,20 @@ from qbench.quantities.concept_match import ALTERNATIVE, folded
 from qbench.quantities.languages import ENGLISH
 
 TOO_LONG = "too long"
-ONE_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+ONE_WORD = "less than two words"
+REUSES = "reuses a word of the concept"
+TWICE = "repeats a name that the concept has"
+INSTRUCTION = "speaks of the task"
+ECHO = "repeats the prompt"
+PARROT = "repeats an example of the prompt"
+SCRIPT = "in another script"
+LANGUAGE = "in another language"
+NUMBER = "states a quantity"
+NOTHING = "no word that can be searched for"
+SIGNS = "signs that do not belong there"
+GENERAL = "shared by too many concepts"
+
+_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _EDGES = " \t\"'“”‘’`.,;:!?*•-–—"
 _TAG = re.compile(r"</?[a-zA-Z!]|&[a-z]+;|&#")
 _STRANGE = re.compile(r"[^\w\s'’.&/()+-]|_")
