@@ -19,7 +19,7 @@ from qbench.training.kinds import METHODS, Kind
 from qbench.training.recipes import ContrastiveRecipe
 
 REFERENCE = re.compile(r"\{([^{}]*)\}")
-_QUOTED = re.compile(r'"(\{[^{}]*\})"|(\{[^{}]*\})')
+_QUOTED = re.compile(r'"([^"{}]*\{[^{}]*\}[^"]*)"|(\{[^{}]*\})')
 _BARE = re.compile(r"[\w.+-]+")
 _KINDS = {int: "whole number", float: "number", str: "text"}
 

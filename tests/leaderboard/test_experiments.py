@@ -108,6 +108,9 @@ def test_an_input_may_be_a_number_and_stand_in_quotes(write):
     text = SMALL.replace("SBERT_ft(model={ft})", 'SBERT_ft(model=\\"{ft}\\")', 1)
     systems = systems_of(read_experiment(write(text)).leaderboards[0], lambda text: filled(text, {"ft": "a b"}))
     assert dict(systems["tuned"].first.model.params)["model"] == "a b"
+    inside = text.replace('\\"{ft}\\"', '\\"{ft}/WolfPQ-8\\"', 1)
+    systems = systems_of(read_experiment(write(inside)).leaderboards[0], lambda text: filled(text, {"ft": "a b"}))
+    assert dict(systems["tuned"].first.model.params)["model"] == "a b/WolfPQ-8"
 
 
 def test_trainings_take_what_all_share_unless_they_say_otherwise(write):

@@ -1,0 +1,85 @@
+"""Codebooks for benchmarks/compression.md, one after the other: what they learn from is read once for all of them.
+
+    python benchmarks/compression.py BENCH BOOKS --encoder "SBERT(model=MODEL)" --work FOLDER [--M 96 24 8] [--K 256]
+        [--variants WolfPQ JPQ ...] [--seeds 13] [--set lip=0.5 ...] [--as NAME]
+
+Each is what `qbench train codebook` writes, in BOOKS/VARIANT-M, BOOKS/VARIANT-M-K for other K than 256, with the seed
+behind it for others than 13, and --as for options that --set changes. Those that are there are kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from qbench.benchmark.disk import open_benchmark
+from qbench.training.codebook import train_codebook
+from qbench.training.codebook_data import CodebookData, read_codebook_data
+from qbench.training.codebook_recipe import CodebookRecipe
+
+VARIANTS = ("WolfPQPre", "WolfPQ", "WolfPQI", "DPQ", "RepCONC", "JPQ")
+READ = ("negatives", "pairs", "pool", "lowest_grade", "dev_queries", "seed")
+"""Options that decide what is read."""
+
+
+class Reader:
+    """Reads what a codebook learns from, and remembers it. JPQ trains the encoder in place, and gets one of its own."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[Any, ...], CodebookData] = {}
+
+    def __call__(self, benchmark: Any, stage: Any, work: Path, recipe: CodebookRecipe, progress: Any) -> CodebookData:
+        """As `read_codebook_data`."""
+        if recipe.variant == "JPQ" and recipe.query_lr:
+            return read_codebook_data(benchmark, stage, work, recipe, progress)
+        key = tuple(getattr(recipe, name) for name in READ)
+        if key not in self.known:
+            self.known[key] = read_codebook_data(benchmark, stage, work, recipe, progress)
+        return self.known[key]
+
+
+def main() -> None:
+    """Train, and print a line for each codebook."""
+    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    reader.add_argument("bench", type=Path)
+    reader.add_argument("books", type=Path)
+    reader.add_argument("--encoder", required=True)
+    reader.add_argument("--work", type=Path, required=True)
+    reader.add_argument("--M", type=int, nargs="+", default=[96, 24, 8])
+    reader.add_argument("--K", type=int, nargs="+", default=[256])
+    reader.add_argument("--variants", nargs="+", default=VARIANTS)
+    reader.add_argument("--seeds", type=int, nargs="+", default=[13])
+    reader.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE")
+    reader.add_argument("--as", dest="label", default="")
+    options = reader.parse_args()
+    changes = {name: json.loads(value) for name, _, value in (pair.partition("=") for pair in options.set)}
+    benchmark, read = open_benchmark(options.bench), Reader()
+    wanted = [
+        (seed, M, K, variant)
+        for seed in options.seeds
+        for M in options.M
+        for K in options.K
+        for variant in options.variants
+    ]
+    for seed, M, K, variant in wanted:
+        recipe = replace(CodebookRecipe(), variant=variant, M=M, K=K, seed=seed, **changes)
+        parts = [variant, str(M), *([str(K)] if K != 256 else []), *([options.label] if options.label else [])]
+        name = "-".join([*parts, *([f"seed{seed}"] if seed != CodebookRecipe().seed else [])])
+        start, used = time.perf_counter(), time.process_time()
+        manifest = train_codebook(
+            benchmark, options.books / name, options.encoder, recipe, work=options.work, read=read
+        )
+        seconds = f"{time.perf_counter() - start:.0f} s ({time.process_time() - used:.0f} of a core)"
+        shown = {
+            key: manifest.counts.get(key)
+            for key in ("best_epoch", "epochs", "distortion_pq", "distortion", "dev_untrained", "dev")
+        }
+        print(name, seconds, json.dumps(shown), flush=True)
+
+
+if __name__ == "__main__":
+    main()
