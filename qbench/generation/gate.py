@@ -84,6 +84,9 @@ _VAGUE = _words(
 )
 """Words that leave open what is measured where no other stands beside them."""
 
+_TAXED = frozenset({("after", "tax"), ("before", "tax")})
+"""Nor do these name anything alone: "$31 million after-tax"."""
+
 _FIRST = _words("available outstanding worth due remaining following such certain additional")
 """Words with which no name of a quantity begins: "available for repurchases", "worth of goods"."""
 
@@ -207,7 +210,7 @@ class Gate:
             or ("current" in words and not _PERIODS.isdisjoint(words))
         ):
             return NOTHING
-        if words[0] in _FIRST or "ago" in words or (len(words) == 1 and words[0] in _VAGUE):
+        if words[0] in _FIRST or "ago" in words or (len(words) == 1 and words[0] in _VAGUE) or words in _TAXED:
             return NOTHING
         if words[-1] in _OF_SOMETHING and _SUMMED.issuperset(words[:-1]):
             return NOTHING

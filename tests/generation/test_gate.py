@@ -83,6 +83,8 @@ def reason_of(concept, unit, *, value=3.0, change="", more=()):
         ("patients mean age", "year of age", gate.NOTHING),
         ("children aged", "year of age", None),
         ("crop 1985/86", "tonne", gate.DATE),
+        ("after-tax", "dollar", gate.NOTHING),
+        ("after-tax profit", "dollar", None),
         ("net benefit", "dollar", gate.NOTHING),
         ("pension benefit", "dollar", None),
         ("total cost", "dollar", gate.NOTHING),
