@@ -272,6 +272,7 @@ class AmountFinder:
             how += [rule] if rule else []
         if unit is not None:
             unit, last, span = self.forms.compound(tokens, text, unit, last, span)
+            unit = self._rate_behind(tokens, text, unit, last)
             if unit.name in AGES and is_time_of_life(tokens, number, last):
                 unit = self.units.get(AGES[unit.name])
                 how.append("age")
@@ -281,6 +282,13 @@ class AmountFinder:
             number, unit or self.units.get(""), first, last, span, number.value, high, number.high is not None
         )
         return _signed(tokens, replace(amount, how=tuple(how))), last
+
+    def _rate_behind(self, tokens: Sequence[Token], text: str, unit: Unit, last: int) -> Unit:
+        """The unit of "$2 or more per share", where what closes the bound stands before the rate."""
+        closes = [t.low for t in tokens[last : last + 2]]
+        if unit.family != "currency" or closes[:1] != ["or"] or closes[-1] not in _CLOSING:
+            return unit
+        return self.forms.compound(tokens, text, unit, last + 2, None)[0]
 
     def _of_age(self, tokens: Sequence[Token], number: Number) -> Amount:
         """The 5 of "under-5s", with the characters of its "s" for a unit."""
@@ -347,6 +355,7 @@ class AmountFinder:
         return glued(tokens[k], tokens[k + 1]) and self.units.symbol(tokens[k - 1].text) is not None
 
 
+_CLOSING = frozenset("more less higher lower fewer above below over under".split())
 _OF_A = (["of", "a"], ["of", "an"])
 """What stands between a part and its unit: "1/4 of a mile"."""
 _PERIODS = frozenset("quarter quarters half months month period".split())

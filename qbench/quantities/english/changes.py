@@ -205,7 +205,8 @@ def _is_noun(tokens: Sequence[Token], k: int, parse: Parse | None) -> bool:
         return False  # "saw sales slip 5 %"
     if parse is not None and parse.tags[k]:
         return parse.tags[k].startswith(("NN", "JJ"))
-    return bool(k) and tokens[k - 1].low in BEFORE_NOUNS
+    relative = k > 1 and tokens[k - 1].low == "that" and tokens[k - 2].low.endswith("s")  # "firms that cut 1,000 jobs"
+    return bool(k) and tokens[k - 1].low in BEFORE_NOUNS and not relative
 
 
 _SEEING = frozenset("saw see sees seen".split())

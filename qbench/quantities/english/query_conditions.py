@@ -207,12 +207,18 @@ def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: U
 
 def _one_thing(a: ReadCondition, b: ReadCondition, units: Units) -> bool:
     """Whether b's unit may be a's: counted nouns only of the ends of a range, not "era under 3 and 200+ strikeouts"."""
+    if b.plain and not b.low / _ALIKE <= a.low <= b.low * _ALIKE:
+        return False  # "a salary of at least 60k and 30 days of holiday"
     if units.get(b.unit).family != "count" or b.plain:
         return True
     up, down = a.comparator in (">", ">="), a.comparator in ("<", "<=")
     return (up and b.comparator in ("<", "<=") and a.low < b.low) or (
         down and b.comparator in (">", ">=") and a.low > b.low
     )
+
+
+_ALIKE = 100
+"""Two numbers that share a unit are at most so many times as large as one another."""
 
 
 def _carry(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:

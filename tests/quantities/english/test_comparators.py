@@ -271,6 +271,8 @@ def test_words_of_dates_bound_years_only():
         ("It raised $5 million.", [""]),
         ("It climbed 3 years ago.", [""]),
         ("It weighs 5 kg.", [""]),
+        ("firms that cut more than 1,000 jobs", ["down"]),
+        ("the one that cut 5 mm pipes", [""]),
     ],
 )
 def test_change(text, expected):

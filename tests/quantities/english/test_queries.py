@@ -126,6 +126,8 @@ PLAIN = get_extractor(ExtractorOptions(language="en"))
         ("5+ years as a cook", "cook", [(">=", 5, 5, "year")]),
         ("tablet with 4g", "tablet", [("=", 4, 4, "generation wireless")]),
         ("4k tv", "4k tv", []),
+        ("wage of at least 60k and 30 days leave", "wage leave", [(">=", 60000, 60000, ""), ("=", 30, 30, "day")]),
+        ("packs over 5 but 9 kg", "packs", [(">", 5, 5, "kilogram"), ("=", 9, 9, "kilogram")]),
         ("bag max 55 x 40 cm", "bag", [("<=", 55, 55, "centimetre"), ("<=", 40, 40, "centimetre")]),
         ("watch waterproof to 50 metres", "watch waterproof", [("=", 50, 50, "metre")]),
         ("boats sleeping 6", "boats sleeping", [("=", 6, 6, "")]),

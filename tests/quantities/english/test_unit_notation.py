@@ -62,6 +62,10 @@ def read(text):
         ("a field of 3 Tesla", [(3, "tesla")]),
         ("2,800,000 Class A shares", [(2_800_000, "")]),
         # rates
+        ("dividends of $2 or more per share", [(2, "dollar per share")]),
+        ("a fee of 3 euros or less a day", [(3, "euro per day")]),
+        ("a fee of 3 euros or more, a share", [(3, "euro")]),
+        ("lakes colder than -20 c in May", [(-20, "celsius")]),
         ("500 mg twice daily", [(500, "milligram"), (2, "count per day")]),
         ("interest of 5% per annum", [(5, "percentage per year")]),
         ("interest of 3% p.a. on it", [(3, "percentage per year")]),
