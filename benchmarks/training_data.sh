@@ -28,8 +28,8 @@ corpus_of() { # NAME FILE ...: a folder with the files
     mkdir -p "$name-corpus"
     for file in "$@"; do [ -f "$name-corpus/${file##*/}" ] || cp "$file" "$name-corpus/"; done
 }
-synth() { # NAME TABLE SENTENCES MAPPING: a corpus of the table's facts, and its index
-    qbench synth "$data/tables/$2" -o "$1-corpus" --mapping "$here/mappings/$4.toml" --sentences-per-row "$3"
+synth() { # NAME TABLE SENTENCES MAPPING [OPTION ...]: a corpus of the table's facts, and its index
+    qbench synth "$data/tables/$2" -o "$1-corpus" --mapping "$here/mappings/$4.toml" --sentences-per-row "$3" "${@:5}"
     qbench build-index "$1-corpus" -o "$1-index" --extractor given
 }
 
@@ -56,9 +56,9 @@ for name in "$@"; do
                 --test-share 0 --max-test 0
             ;;
         foods)
-            synth foods openfoodfacts_us_50k.jsonl.gz 2 openfoodfacts
+            synth foods openfoodfacts_us_50k.jsonl.gz 2 openfoodfacts --no-comparisons
             qbench gen-queries foods-index -o foods --no-single --joint-sets 120 --samples 10 --no-unit-permutation \
-                --max-train 6000 --max-test 10000 --per-topic 10000
+                --max-train 14000 --max-test 10000 --per-topic 10000
             ;;
         laptops)
             synth laptops laptops.csv 8 laptops

@@ -33,6 +33,9 @@ def synth(
         OnError, typer.Option(help="Lines that cannot be read: skip omits and counts them, fail stops at the first.")
     ] = "skip",
     licence: LicenceName = None,
+    comparisons: Annotated[
+        bool, typer.Option(help="Some sentences compare with another row; not for queries with several constraints.")
+    ] = True,
     overwrite: Overwrite = False,
     output_format: FormatOption = "text",
 ) -> None:
@@ -58,6 +61,7 @@ def synth(
             sentences_per_row=sentences_per_row,
             on_error=on_error,
             licence=None if licence is None else identifier(licence),
+            comparisons=comparisons,
             overwrite=overwrite,
             progress=progress,
         )

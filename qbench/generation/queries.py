@@ -20,7 +20,7 @@ from qbench.generation.pairs import Distribution, Pair, distribution, joint_pair
 from qbench.generation.splits import Splits, alternatives, shares_no_word
 from qbench.generation.surfaces import UnitForm, pick_form
 from qbench.generation.templates import About, Templates, Wording
-from qbench.generation.values import DIGITS, Ask, around, choose_value, rounded
+from qbench.generation.values import DIGITS, Ask, around, askable, choose_value, rounded
 from qbench.quantities.concept_match import Concept, join_alternatives
 from qbench.quantities.english.inflection import plural, singular
 from qbench.quantities.types import Change, Comparator, Condition
@@ -313,9 +313,9 @@ class Plan:
             comparator = JOINT_COMPARATORS[int(rng.integers(len(JOINT_COMPARATORS)))]
             if comparator == "=" and rounded(value, DIGITS) != value:
                 comparator = ">"
-            asks.append(
-                (comparator, around(comparator, value, distribution(self.mentions.value[joint]), rng), topic.unit)
-            )
+            seen = distribution(self.mentions.value[joint])
+            comparator = askable(comparator, value, seen)
+            asks.append((comparator, around(comparator, value, seen, rng), topic.unit))
         return asks
 
     def _word(

@@ -228,10 +228,20 @@ def _plain_range(low: float, high: float, seen: Distribution, avoid: frozenset[A
     return low, high
 
 
+def askable(comparator: Comparator, value: float, seen: Distribution) -> Comparator:
+    """The comparator with which a value can be asked for: "<" instead of ">" where it is 0 and no value is less.
+
+    >>> askable(">", 0.0, distribution(np.array([0.0, 2.0]))), askable(">", 0.0, distribution(np.array([-1.0, 0.0])))
+    ('<', '>')
+    """
+    return "<" if comparator == ">" and value == 0 and not (seen.values < 0).any() else comparator
+
+
 def around(comparator: Comparator, value: float, seen: Distribution, rng: np.random.Generator) -> Ask:
     """What to ask so that `value` meets it: for queries whose constraints must all hold for one sentence.
 
-    A bound is the next observed value beyond `value`, rounded away from it, or one a little further off.
+    A bound is the next observed value beyond `value`, rounded away from it, or one a little further off; see
+    `askable` for values that nothing is beyond.
     """
     if comparator in ("=", "<=", ">="):
         return value, value

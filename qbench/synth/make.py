@@ -49,6 +49,7 @@ def synthesize(
     sentences_per_row: int = SENTENCES_PER_ROW,
     on_error: OnError = "skip",
     licence: str | None = None,
+    comparisons: bool = True,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Path:
@@ -67,6 +68,8 @@ def synthesize(
         sentences_per_row: how many sentences each row gives, at most.
         on_error: skip lines that cannot be read, and count them, or fail at the first.
         licence: of the sentences, for the cards of what is made of them.
+        comparisons: whether some sentences compare with another row. Several constraints can be met in such a sentence
+            by two things together, which a query about one thing does not ask for.
         overwrite: replace a corpus that was made otherwise.
         progress: called with the number of rows read.
 
@@ -94,12 +97,14 @@ def synthesize(
     }
     if licence is not None:
         params["licence"] = normalised(licence)
+    if not comparisons:
+        params["comparisons"] = False
     key = _key(params, source.path, templates)
     with drafting(output, KIND, key, params, overwrite=overwrite) as draft:
         if draft is None:
             return output
         run = _Run(used, Grammar.load(templates), units, seed, sentences_per_row)
-        run.others = run.sample_things(sample)
+        run.others = run.sample_things(sample) if comparisons else []
         write_text(draft.folder / "mapping.toml", mapping_toml(used))
         run.write(source, draft, progress)
     return output

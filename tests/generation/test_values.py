@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.generation.pairs import distribution, sane
-from qbench.generation.values import WIDEST, around, choose_value, rounded
+from qbench.generation.values import WIDEST, around, askable, choose_value, rounded
 
 observed = st.lists(st.sampled_from([0.5, 1, 2, 3, 5, 8, 10, 12.5, 40, 100, 1e6]), min_size=2, max_size=30)
 COMPARATORS = ["=", "!=", "<", "<=", ">", ">=", "between"]
@@ -120,6 +120,16 @@ def test_a_constraint_around_a_value_holds_for_it(values, comparator, seed, data
     low, high = around(comparator, value, distribution(values), np.random.default_rng(seed))
     assert low == high
     assert meets(comparator, np.array([value]), low, high).all()
+
+
+@given(st.lists(st.sampled_from([0.0, 0.5, 3.0, 40.0]), min_size=2), st.sampled_from(["<", ">", "="]), st.data())
+def test_nobody_asks_for_more_than_a_value_below_nought(values, comparator, data):
+    seen, value = distribution(np.array(values)), data.draw(st.sampled_from(values))
+    asked = askable(comparator, value, seen)
+    low, _ = around(asked, value, seen, np.random.default_rng(0))
+    assert low >= 0
+    assert meets(asked, np.array([value]), low, low).all()
+    assert asked == comparator or (comparator, value) == (">", 0)
 
 
 @pytest.mark.parametrize(

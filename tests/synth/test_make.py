@@ -40,6 +40,19 @@ def test_the_files_of_a_corpus(table, mapping, tmp_path):
     }
 
 
+def test_without_comparisons_a_sentence_is_about_its_own_row(table, mapping, tmp_path):
+    rows = {}
+    for comparisons in (True, False):
+        folder = tmp_path / str(comparisons)
+        synthesize(table, folder, mapping=mapping, sentences_per_row=40, comparisons=comparisons)
+        facts = pl.read_parquet(folder / "facts.parquet").with_columns(own=pl.col("doc_id").str.extract(r"^(\d+)-"))
+        rows[comparisons] = (facts["row"].cast(pl.String) == facts["own"]).all()
+    assert rows == {True: False, False: True}
+    manifests = [read_manifest(tmp_path / str(one)) for one in (True, False)]
+    assert "comparisons" not in manifests[0].params
+    assert manifests[0].digest != manifests[1].digest
+
+
 def test_facts_say_where_each_quantity_is_from(table, mapping, tmp_path):
     folder = synthesize(table, tmp_path / "c", mapping=mapping)
     facts = pl.read_parquet(folder / "facts.parquet")
