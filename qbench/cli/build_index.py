@@ -12,6 +12,7 @@ from qbench.cli.options import LicenceName, Overwrite, Workers
 from qbench.cli.records import Format, FormatOption, print_table
 from qbench.corpora.types import OnError, ReadOptions
 from qbench.quantities.extractors import ExtractorOptions
+from qbench.work.engines import EngineOptions
 
 if TYPE_CHECKING:
     from qbench.index.disk import Index
@@ -31,6 +32,7 @@ def build_index(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the index.")],
     extractor: ExtractorOptions,
     reading: ReadOptions,
+    engine: EngineOptions,
     workers: Workers = None,
     on_error: Annotated[
         OnError, typer.Option(help="Bad records: skip omits and counts them, fail stops at the first.")
@@ -56,6 +58,7 @@ def build_index(
             extractor=extractor,
             reading=reading,
             workers=workers,
+            engine=engine.chosen(workers),
             on_error=on_error,
             licence=None if licence is None else identifier(licence),
             overwrite=overwrite,

@@ -12,6 +12,7 @@ from qbench.cli.options import LicenceName, Overwrite, Workers
 from qbench.cli.records import Format, FormatOption, print_table
 from qbench.corpora.types import OnError
 from qbench.mining.options import ParserOptions
+from qbench.work.engines import EngineOptions
 
 if TYPE_CHECKING:
     from qbench.mining.describe import Descriptions
@@ -31,6 +32,7 @@ def describe(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the descriptions.")],
     parser: ParserOptions,
+    engine: EngineOptions,
     workers: Workers = None,
     on_error: Annotated[
         OnError, typer.Option(help="Bad rows of a table: skip omits and counts them, fail stops at the first.")
@@ -69,7 +71,15 @@ def describe(
                     value=licence,
                     remedy="State it with build-index --licence",
                 )
-            result = make(source, output, parser=parser, workers=workers, overwrite=overwrite, progress=progress)
+            result = make(
+                source,
+                output,
+                parser=parser,
+                workers=workers,
+                engine=engine.chosen(workers),
+                overwrite=overwrite,
+                progress=progress,
+            )
     _report(result, output_format)
 
 

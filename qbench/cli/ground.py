@@ -12,6 +12,7 @@ from qbench.cli.options import LicenceName, Overwrite, Workers
 from qbench.corpora.types import OnError, ReadOptions
 from qbench.grounding.options import GroundOptions
 from qbench.quantities.extractors import ExtractorOptions
+from qbench.work.engines import EngineOptions
 
 if TYPE_CHECKING:
     from qbench.index.disk import Index
@@ -36,6 +37,7 @@ def ground(
     options: GroundOptions,
     extractor: ExtractorOptions,
     reading: ReadOptions,
+    engine: EngineOptions,
     mapping: Annotated[
         Path | None,
         typer.Option(help="TOML file of the columns' meaning, as for `qbench synth`. [default: guessed]"),
@@ -69,6 +71,7 @@ def ground(
             extractor=extractor,
             reading=reading,
             workers=workers,
+            engine=engine.chosen(workers),
             on_error=on_error,
             licence=None if licence is None else identifier(licence),
             overwrite=overwrite,

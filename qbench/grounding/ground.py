@@ -39,7 +39,7 @@ from qbench.synth.make import choose_mapping, shortened
 from qbench.synth.mapping import Attribute, mapping_toml
 from qbench.work.pool import default_workers, in_processes
 from qbench.work.shards import FOLDER, make_shards
-from qbench.work.tasks import Shard
+from qbench.work.tasks import Engine, Shard
 
 _DOCUMENTS = ".documents.jsonl"
 """Scratch file of an unfinished index: the joined documents, in the order of its shards."""
@@ -55,6 +55,7 @@ def ground(
     extractor: ExtractorOptions = ExtractorOptions(),
     reading: ReadOptions = ReadOptions(),
     workers: int | None = None,
+    engine: Engine | None = None,
     on_error: OnError = "skip",
     licence: str | None = None,
     overwrite: bool = False,
@@ -73,7 +74,7 @@ def ground(
         output: folder of the index; one made from the same input with the same options is opened and not made again.
         options: how both are joined, and what is retrieved.
         mapping: a TOML file that says what the columns are, as `qbench synth` has it; guessed if there is none.
-        extractor, reading, workers, on_error, licence, overwrite: as in `build_index`.
+        extractor, reading, workers, engine, on_error, licence, overwrite: as in `build_index`.
         progress: receives the number of finished documents.
 
     Raises:
@@ -88,6 +89,7 @@ def ground(
     workers = default_workers() if workers is None else workers
     if workers < 1:
         raise OptionError("at least one worker is needed", value=workers)
+    engine = engine or in_processes(workers)
     units, folder = load_units(extractor.units_file), Path(output)
     facts, corpus = _table(Path(table), options.sql, on_error), open_source(source)
     sample = [shortened(row) for _, row in islice(facts.rows(Problems("skip")), SAMPLE_ROWS)]
@@ -114,7 +116,7 @@ def ground(
             return Index.open(folder)
         rows = read_rows(facts, used, columns, options.join, units)
         join = _Join(rows, Problems(on_error))
-        names = join.extract(read_documents(corpus, reading, join.problems), draft, extractor, workers, progress)
+        names = join.extract(read_documents(corpus, reading, join.problems), draft, extractor, engine, progress)
         run = GroundedTables(used, units, options, rows)
         run.write(draft.folder, _documents(draft.folder, names))
         keep_extractor_files(draft.folder, extractor)
@@ -166,7 +168,7 @@ class _Join:
         documents: Iterator[Document],
         draft: Draft,
         extractor: ExtractorOptions,
-        workers: int,
+        engine: Engine,
         progress: Progress,
     ) -> list[str]:
         """Extract the joined documents; returns the names of their shards, in order.
@@ -187,7 +189,7 @@ class _Join:
                 chunks(self._joined(documents, kept)),
                 draft.folder / FOLDER,
                 last=SENTENCE_SHARD,
-                engine=in_processes(workers),
+                engine=engine,
                 report=report,
             )
         if not names:

@@ -32,7 +32,7 @@ from qbench.quantities.types import quantity_schema
 from qbench.store import MANIFEST, Draft, digest, drafting, read_manifest, restate
 from qbench.work.pool import default_workers, in_processes
 from qbench.work.shards import FOLDER, make_shards
-from qbench.work.tasks import Shard
+from qbench.work.tasks import Engine, Shard
 
 KIND = "index"
 
@@ -44,6 +44,7 @@ def build_index(
     extractor: ExtractorOptions = ExtractorOptions(),
     reading: ReadOptions = ReadOptions(),
     workers: int | None = None,
+    engine: Engine | None = None,
     on_error: OnError = "skip",
     licence: str | None = None,
     overwrite: bool = False,
@@ -61,6 +62,7 @@ def build_index(
             leaves the language to the texts, their script decides (`in_language`), and the index says which it was.
         reading: fields and encodings.
         workers: number of worker processes; the processor's cores by default.
+        engine: what runs them, such as `qbench.work.on_ray.on_ray()`; processes of this machine by default.
         on_error: "skip" leaves bad records out and counts them, "fail" stops at the first.
         licence: of the texts, for the cards of what is made of them; what the source says by default. Stated of an
             index that is there already, it is only written down.
@@ -75,7 +77,10 @@ def build_index(
         MissingPackageError: the source or the extractor needs a package that is not installed.
         QbenchError: the index cannot be written (a full disk), or a worker died.
     """
-    plan = _Plan(extractor, reading, default_workers() if workers is None else workers, on_error, progress)
+    workers = default_workers() if workers is None else workers
+    if workers < 1:
+        raise OptionError("at least one worker is needed", value=workers)
+    plan = _Plan(extractor, reading, engine or in_processes(workers), on_error, progress)
     _check(plan)
     folder = Path(output)
     corpus = open_source(source, given=plan.given)
@@ -133,7 +138,7 @@ def index_params(
 class _Plan:
     extractor: ExtractorOptions
     reading: ReadOptions
-    workers: int
+    engine: Engine
     on_error: OnError
     progress: Progress
 
@@ -151,8 +156,6 @@ class _Tally:
 
 def _check(plan: _Plan) -> None:
     Problems(plan.on_error)
-    if plan.workers < 1:
-        raise OptionError("at least one worker is needed", value=plan.workers)
     check_extractor(plan.extractor, GIVEN)
     units = plan.extractor.units_file
     if units is not None and not units.is_file():
@@ -218,8 +221,8 @@ def _extract(source: Source, folder: Path, plan: _Plan, problems: Problems, tall
             total = max(total, tally.documents)
         plan.progress(tally.finished, total, f"documents, {tally.sentences:,} sentences")
 
-    engine, task = in_processes(plan.workers), extraction(plan.extractor)
-    return make_shards(task, read(), folder, last=SENTENCE_SHARD, engine=engine, report=report)
+    task = extraction(plan.extractor)
+    return make_shards(task, read(), folder, last=SENTENCE_SHARD, engine=plan.engine, report=report)
 
 
 def _state_licence(folder: Path, key: str, params: dict[str, Any]) -> None:

@@ -27,7 +27,7 @@ from qbench.quantities.languages import ENGLISH
 from qbench.store import Manifest, drafting, read_json
 from qbench.work.pool import default_workers, in_processes
 from qbench.work.shards import FOLDER, make_shards
-from qbench.work.tasks import Chunk, Shard, Task, payload_of
+from qbench.work.tasks import Chunk, Engine, Shard, Task, payload_of
 
 SENTENCES = 256
 """Number of sentences in a chunk, the unit of work and of resuming."""
@@ -92,6 +92,7 @@ def describe(
     *,
     parser: ParserOptions = ParserOptions(),
     workers: int | None = None,
+    engine: Engine | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Descriptions:
@@ -104,6 +105,7 @@ def describe(
         output: folder of the descriptions.
         parser: which parser writes the descriptions.
         workers: number of worker processes; None for the number of cores.
+        engine: what runs them, as in `build_index`.
         overwrite: replace other descriptions in `output`.
         progress: receives the numbers of finished sentences and of all sentences.
 
@@ -118,7 +120,7 @@ def describe(
         raise OptionError("at least one worker is needed", value=workers)
     reading = source.extractor_options()
     model, language = parser.spacy_model or reading.spacy_model, reading.language
-    checkpoint = None if parser.checkpoint is None else str(parser.checkpoint)
+    checkpoint = None if parser.checkpoint is None else str(parser.checkpoint.absolute())
     options = {"parser": parser.parser, "checkpoint": checkpoint, "spacy_model": model, "language": language}
     key = get_parser(parser.parser, folder=parser.checkpoint, spacy_model=model, language=language).key()
     params = {"index": source.manifest.digest, "source": source.manifest.params.get("source"), "parser": key}
@@ -132,7 +134,7 @@ def describe(
         if draft is None:
             return Descriptions.open(folder)
         shards = draft.folder / FOLDER
-        names = _describe(source, shards, options, workers or default_workers(), progress)
+        names = _describe(source, shards, options, workers or default_workers(), engine, progress)
         tables = (shards / f"{name}{TABLE}" for name in names)
         rows = concatenate(tables, draft.folder / DESCRIPTIONS, arrow_schema(description_schema()))
         counts = sum((Counter(read_json(shards / f"{name}{COUNTS}")) for name in names), Counter[str]())
@@ -140,7 +142,9 @@ def describe(
     return replace(Descriptions.open(folder), new=True)
 
 
-def _describe(source: Index, folder: Path, options: dict[str, Any], workers: int, progress: Progress) -> list[str]:
+def _describe(
+    source: Index, folder: Path, options: dict[str, Any], workers: int, engine: Engine | None, progress: Progress
+) -> list[str]:
     """Make the shards of all chunks that have none yet; returns the names of all chunks, in order."""
     total = int(source.collected(source.quantities().select("doc_id").unique()).height)
     done = 0
@@ -152,7 +156,7 @@ def _describe(source: Index, folder: Path, options: dict[str, Any], workers: int
             progress(done, total, "sentences")
 
     # A tagger is one model that uses all cores by itself.
-    engine = in_processes(min(workers, 1 + total // SENTENCES) if options["parser"] == "rules" else 1)
+    engine = engine or in_processes(min(workers, 1 + total // SENTENCES) if options["parser"] == "rules" else 1)
     task = Task(describing.__name__, options)
     names = make_shards(task, _chunks(source), folder, last=COUNTS, engine=engine, report=report)
     progress(total, total, "sentences; merging")

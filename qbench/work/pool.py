@@ -109,7 +109,7 @@ class WorkerPool:
                     [sys.executable, "-P", "-m", "qbench.work.worker"],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
-                    env=_environment(),
+                    env={**os.environ, **worker_environment()},
                     start_new_session=True,  # Ctrl-C is for the main process, which ends them
                 )
                 self._processes.append(process)
@@ -132,10 +132,10 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> lis
         return list(threads.map(function, items))
 
 
-def _environment() -> dict[str, str]:
+def worker_environment() -> dict[str, str]:
+    """Variables of a worker's environment: it finds what this process does, and hashes and computes as every other."""
     paths = [str(Path(qbench.__file__).resolve().parent.parent), *(path for path in sys.path if path)]
     return {
-        **os.environ,
         "PYTHONPATH": os.pathsep.join(paths),
         "PYTHONHASHSEED": "0",
         "POLARS_MAX_THREADS": "1",

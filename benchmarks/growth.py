@@ -1,0 +1,193 @@
+"""How each step grows with the number of sentences: processor time, memory and bytes, from `qbench synth` to rankings.
+
+    python benchmarks/growth.py FOLDER --sizes 2000 10000 40000 [--given] [--json benchmarks/results/growth.json]
+
+Method. A table of made-up laptops (a fixed number of columns, rows as many as sentences are wanted) is turned into a
+corpus by `qbench synth`, and every step is one `qbench` command in a process of its own, with one worker and one thread
+a library. Seconds are those of the processor (user and system, with worker processes), which other work on the machine
+changes little; memory is the largest resident size of one process; bytes are those of the step's output. The slope of
+a step is the exponent b of seconds = a * sentences ** b between two sizes: 1 is linear. A folder keeps what is made, so
+that a repeated run makes only what is missing, and prints the figures of a former one from FOLDER/growth.json. With
+--given the index takes the quantities that `qbench synth` states, so that larger sizes are cheap; what reads sentences
+is then left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import math
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+SYSTEMS = ("BM25", "BM25_filter", "QBM25", "BindBM25")
+THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
+MAKERS = [a + b for a in "Ba Ce Di Fo Gu Ha Ki Lo Mu Ne Po Ra Si To Vu".split() for b in "lan mer tis ron dal".split()]
+PURPOSES = "gaming office travel studio school design field server".split()
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step at one size.
+
+    Attributes:
+        step: the verb, or a system.
+        sentences: of the corpus.
+        seconds: of the processor; of a system, the milliseconds of a query stand in `ms`.
+        mb: largest resident size, in MB.
+        bytes: of what it wrote.
+        ms: of a query, the median.
+    """
+
+    step: str
+    sentences: int
+    seconds: float
+    mb: float
+    bytes: int
+    ms: float = 0.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 40_000, 160_000])
+    parser.add_argument("--given", action="store_true", help="take stated quantities, and extract none")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    kept = options.folder / "growth.json"
+    steps = [Step(**row) for row in json.loads(kept.read_text())] if kept.exists() else []
+    for size in options.sizes:
+        for step in run(
+            options.folder / str(size), size, {s.step for s in steps if s.sentences == size}, options.given
+        ):
+            steps.append(step)
+            kept.write_text(json.dumps([asdict(each) for each in steps], indent=1))
+            print(step, flush=True)
+    if options.json:
+        options.json.write_text(json.dumps([asdict(each) for each in steps], indent=1) + "\n")
+    print(table(steps))
+
+
+def run(folder: Path, size: int, done: set[str], given: bool) -> Iterator[Step]:
+    """The steps at one size that are not done yet."""
+    folder.mkdir(exist_ok=True)
+    facts = folder / "laptops.csv"
+    if not facts.exists():
+        write_facts(facts, size // 2)
+    place = {
+        name: folder / name for name in ("corpus", "index", "benchmark", "descriptions", "pairs", "tables", "board")
+    }
+    commands: dict[str, list[Any]] = {
+        "synth": ["synth", facts, "-o", place["corpus"], "--sentences-per-row", "2"],
+        "build-index": ["build-index", place["corpus"], "-o", place["index"], "--workers", "1"],
+        "gen-queries": ["gen-queries", place["index"], "-o", place["benchmark"], "--seed", "1"],
+        "describe": ["describe", place["index"], "-o", place["descriptions"], "--workers", "1"],
+        "mine-paraphrases": ["mine-paraphrases", place["descriptions"], "-o", place["pairs"]],
+        "serve-index": ["serve-index", place["index"], "-o", place["tables"]],
+    }
+    if given:
+        commands["build-index"] += ["--extractor", "given"]
+        del commands["describe"], commands["mine-paraphrases"]
+    for step, words in commands.items():
+        if step not in done:
+            seconds, mb = measured(words)
+            yield Step(step, size, seconds, mb, size_of(Path(words[words.index("-o") + 1])))
+    if "leaderboard" not in done:
+        systems = [word for system in SYSTEMS for word in ("--systems", system)]
+        words = ["leaderboard", place["benchmark"], "-o", place["board"], "--conditions", "given", *systems]
+        seconds, mb = measured(words)
+        yield Step("leaderboard", size, seconds, mb, size_of(place["board"] / "indexes"))
+        for row in json.loads((place["board"] / "leaderboard.json").read_text())["rows"]:
+            cost = row["cost"]
+            yield Step(row["system"], size, cost["index_seconds"], 0.0, cost["index_bytes"], cost["ms_median"])
+
+
+def write_facts(path: Path, rows: int) -> None:
+    """A table of made-up laptops; names are few enough that their words recur as those of real texts do."""
+    draw = random.Random(13)
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["name", "weight (kg)", "price (USD)", "screen (inch)", "memory (GB)", "battery life (h)"])
+        for number in range(rows):
+            name = f"{draw.choice(MAKERS)} {draw.choice(PURPOSES)} laptop {number}"
+            weight, price = round(draw.uniform(0.8, 4.5), 2), round(draw.lognormvariate(7, 0.5))
+            writer.writerow(
+                [name, weight, price, round(draw.uniform(11, 18), 1), 2 ** draw.randint(2, 7), draw.randint(3, 24)]
+            )
+
+
+def measured(words: list[Any]) -> tuple[float, float]:
+    """Processor seconds of a command, and its largest process in MB."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "qbench", *map(str, words)],
+            stdout=said, stderr=subprocess.STDOUT, env={**os.environ, **THREADS, "QBENCH_LOG": "off"},
+        )  # fmt: skip
+        largest = 0.0
+        while process.poll() is None:
+            largest = max(largest, peak(process.pid))
+            time.sleep(0.05)
+        if process.returncode:
+            said.seek(0)
+            raise SystemExit(f"{words[0]}: {said.read().decode()}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime), largest
+
+
+def peak(pid: int) -> float:
+    """The largest resident size so far of a process or one of its children, in MB."""
+    sizes = [0.0]
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        children = []
+    for each in (str(pid), *children):
+        try:
+            text = Path(f"/proc/{each}/status").read_text()
+            sizes.append(int(text.partition("VmHWM:")[2].split()[0]) / 1000)
+        except (OSError, IndexError):
+            continue
+    return max(sizes)
+
+
+def size_of(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def table(steps: list[Step]) -> str:
+    """A row for each step, with its figures at each size and its slope between the last two."""
+    sizes = sorted({step.sentences for step in steps})
+    by = {(step.step, step.sentences): step for step in steps}
+    lines = [
+        "| step | sentences | seconds | sentences/s | MB | bytes/sentence | ms a query | slope |",
+        "|---|" + "---:|" * 7,
+    ]
+    for name in dict.fromkeys(step.step for step in steps):
+        before: Step | None = None
+        for size in sizes:
+            if (one := by.get((name, size))) is None:
+                continue
+            slope = ""
+            if before is not None and min(before.seconds, one.seconds) > 0:
+                slope = f"{math.log(one.seconds / before.seconds) / math.log(size / before.sentences):.2f}"
+            rate = f"{size / one.seconds:,.0f}" if one.seconds else ""
+            cells = [name, f"{size:,}", f"{one.seconds:.1f}", rate, f"{one.mb:,.0f}", f"{one.bytes / size:,.0f}"]
+            lines.append(f"| {' | '.join([*cells, f'{one.ms:.2f}' if one.ms else '', slope])} |")
+            before = one
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

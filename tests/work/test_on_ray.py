@@ -1,0 +1,110 @@
+"""Ray as the engine: the same shards as here, from two nodes, one of which is lost in mid-run."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from qbench.errors import InputError, MissingPackageError, OptionError, ServerError
+from qbench.index.build import build_index
+from qbench.work.engines import EngineOptions
+from qbench.work.on_ray import on_ray
+from qbench.work.shards import make_shards
+from qbench.work.tasks import Task, in_this_process
+from tests.work.test_work import CHUNKS, TASK, chunk, shards
+
+try:
+    import ray
+    from ray.cluster_utils import Cluster
+except ImportError:
+    ray = None
+
+needs_ray = pytest.mark.skipif(ray is None, reason="the extra ray is not installed")
+MEMORY = 80_000_000
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A cluster of three nodes on this machine: a head that computes nothing, and two with a core each."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": MEMORY}
+    made = Cluster(initialize_head=True, head_node_args=head)
+    made.nodes = [made.add_node(num_cpus=1, object_store_memory=MEMORY) for _ in range(2)]
+    ray.init(address=made.address, log_to_driver=False, logging_level="ERROR")
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@needs_ray
+def test_the_same_shards_as_here(tmp_path, cluster):
+    assert shards(tmp_path / "ray", on_ray()) == shards(tmp_path / "here", in_this_process)
+
+
+@needs_ray
+def test_an_index_has_the_same_bytes(tmp_path, cluster):
+    corpus = tmp_path / "news.txt"
+    corpus.write_text("The new laptop weighs 1.2 kg and costs $999.\nSales rose by 4 % to 3.1 million euros.\n" * 3)
+    here = build_index(corpus, tmp_path / "here", workers=1)
+    there = build_index(corpus, tmp_path / "there", engine=on_ray())
+    assert here.manifest == there.manifest
+    assert here.summary()["quantities"] >= 6
+    for name in here.manifest.files:
+        assert (here.path / name).read_bytes() == (there.path / name).read_bytes()
+
+
+@needs_ray
+def test_errors_arrive_as_they_are(cluster):
+    with pytest.raises(InputError, match="a bad word") as caught:
+        list(on_ray()(TASK, [chunk(0, "bad")]))
+    assert (caught.value.file, caught.value.line, caught.value.remedy) == ("words.txt", 3, "Leave it out")
+    with pytest.raises(FileNotFoundError, match="/no/such/file"):
+        list(on_ray()(TASK, [chunk(0, "missing")]))
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        list(on_ray()(TASK, [chunk(0, "crash")]))
+
+
+@needs_ray
+def test_the_loss_of_a_node_in_mid_run_loses_nothing(tmp_path, cluster):
+    """It is the last test of this cluster: one node is left."""
+    many = [replace(each, name=f"{turn}-{each.name}") for turn in range(2) for each in CHUNKS]
+    # The driver talks to one of the nodes of its machine: with that one, it would be lost itself.
+    other = next(node for node in cluster.nodes if node.node_id != ray.get_runtime_context().get_node_id())
+    task, done = Task("tests.work.slow_task", TASK.options), []
+
+    def report(chunk, shard):
+        done.append(chunk.name)
+        if len(done) == 4:
+            cluster.remove_node(other, allow_graceful=False)
+
+    names = make_shards(task, many, tmp_path / "ray", last=".json", engine=on_ray(), report=report)
+    assert sum(node["Alive"] for node in ray.nodes()) == 2
+    assert sorted(done) == sorted(names)
+    assert (names, {p.name: p.read_bytes() for p in (tmp_path / "ray").iterdir()}) == shards(
+        tmp_path / "here", in_this_process, many
+    )[::2]
+
+
+@needs_ray
+def test_an_address_without_a_cluster_is_refused(monkeypatch):
+    def init(**_):
+        raise ConnectionError("nobody there")
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init)
+    with pytest.raises(ServerError, match="no Ray cluster answers: nobody there"):
+        list(on_ray("localhost:1")(TASK, CHUNKS))
+
+
+@pytest.mark.skipif(ray is not None, reason="Ray is installed")
+def test_without_ray_the_extra_is_named(tmp_path):
+    with pytest.raises(MissingPackageError, match=r"engine=ray needs ray.*qbench\[ray\]"):
+        EngineOptions("ray").chosen(None)
+
+
+def test_an_address_needs_ray():
+    assert EngineOptions().chosen(4) is None
+    with pytest.raises(OptionError, match="--engine ray"):
+        EngineOptions(address="head:6379").chosen(None)
