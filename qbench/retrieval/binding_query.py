@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.quantities.languages import language_package
+from qbench.quantities.languages import ENGLISH, language_package
 from qbench.quantities.types import Condition
 from qbench.quantities.units import Units
 from qbench.retrieval.analysis import token_lists
@@ -65,19 +65,21 @@ def asked_of(queries: Sequence[BindingQuery], index: BindingIndex, units: Units,
     it weighs like a rare one, since then no mention is surely what is asked about. An unknown word that is made of two
     known ones stands for both ("metascore"). Of a condition's concept only words count that the query's text has.
     """
-    texts = [_texts(query, units) for query in queries]
+    texts = [_texts(query, units, language) for query in queries]
     lists = iter(token_lists([text for some in texts for text in some], language))
     reader = _Words(index, language)
     split = [[next(lists) for _ in some] for some in texts]
     return [_asked(query, some, reader, units) for query, some in zip(queries, split, strict=True)]
 
 
-def _texts(query: BindingQuery, units: Units) -> list[str]:
+def _texts(query: BindingQuery, units: Units, language: str) -> list[str]:
     """What is split into words: the query, its search words, and concept, counted noun and value of each condition."""
     # A query of conditions alone has no search words: its numbers and "under" are none.
     texts = [query.text, query.terms if query.terms.strip() or query.conditions else query.text]
     for condition in query.conditions:
-        noun = condition.unit if unit_kind(condition.unit, units) == COUNTED else ""
+        # Units have English names; in another language the noun is what the query says.
+        said = condition.unit if language == ENGLISH else condition.unit_text
+        noun = said if unit_kind(condition.unit, units) == COUNTED else ""
         texts += [" ".join(condition.concept), noun, condition.value_text]
     return texts
 

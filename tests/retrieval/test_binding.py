@@ -96,6 +96,21 @@ def test_the_counted_noun_is_a_word_of_the_condition():
     assert asked.bindings[0, asked.terms.tolist().index(made.terms["club"])] == pytest.approx(1)
 
 
+def test_the_counted_noun_is_in_the_language_of_the_query():
+    extractor = get_extractor(ExtractorOptions(language="zh"))
+    text = "本店回购500万股。"
+    mentions = document_mentions(
+        pl.DataFrame([to_row("d", q) for q in extractor.extract(text)], quantity_schema()), pl.Series(["d"])
+    )
+    made = build_binding_index(pl.Series([text]), mentions, extractor.units, "zh")
+    parsed = extractor.parse_query("回购超过300万股")
+    query = BindingQuery("回购超过300万股", parsed.terms, parsed.conditions)
+    asked = asked_of([query], made, extractor.units, "zh")[0]
+    weight = {term: asked.bindings[0, asked.terms.tolist().index(made.terms[term])] for term in ("回购", "股")}
+    assert weight["股"] > 0
+    assert asked.bindings.sum() == pytest.approx(1)  # none is lost to "share", which no text holds
+
+
 def test_queries_without_conditions_or_words():
     _, made = built()
     nothing, plain = ask("", made), ask("tent bag", made)
