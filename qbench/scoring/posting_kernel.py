@@ -53,6 +53,35 @@ def raise_held(
 
 
 @lean
+def common(few: NDArray[np.int32], docs: NDArray[np.int32], out: NDArray[np.int32]) -> int:
+    """The documents of a list that are in a longer one, too; both ascending.
+
+    From where the last one was found the next is sought in steps that double, since it is seldom far.
+
+    Args:
+        few: shape (n,).
+        docs: shape (1 or more,).
+        out: shape (n or more,), written; may be `few`.
+
+    Returns:
+        how many there are.
+    """
+    at, size = 0, 0
+    for n in range(few.size):
+        doc, step = few[n], 1
+        while at + step < docs.size and docs[at + step] <= doc:
+            at += step
+            step *= 2
+        while step > 1:
+            step //= 2
+            if at + step < docs.size and docs[at + step] <= doc:
+                at += step
+        out[size] = doc
+        size += docs[at] == doc
+    return size
+
+
+@lean
 def held(
     first: int,
     last: int,

@@ -142,11 +142,17 @@ def best(postings: Postings, terms: Terms, k: int) -> tuple[NDArray[np.intp], ND
     return docs[chosen], scores[chosen]
 
 
+MANY = 100
+"""Documents from which a compiled loop looks for them in another list."""
+
+
 def load_loops(postings: Postings) -> None:
     """Load the compiled loops that long lists of this kind take, lest the first query waits for them."""
     if postings.size >= LARGE:
         from qbench.scoring.posting_kernel import collect, held, raise_held
 
+        for few in (postings.docs[:1], np.empty(0, np.int32)):
+            _common(few, postings.docs[:1])
         none = score(postings, [], np.empty(0))
         selected(none, 1, floor=LEAST)
         raise_held(np.empty(0, np.int32), np.empty(0), 1.0, none)
@@ -165,10 +171,21 @@ def holding_all(postings: Postings, terms: Terms) -> NDArray[np.int32]:
     lists = sorted((postings.docs[postings.of(term)] for term in {int(term) for term in terms}), key=len)
     if not lists:
         return np.empty(0, dtype=np.int32)
-    common = lists[0]
+    found = lists[0]
     for docs in lists[1:]:
-        if not common.size or not docs.size:
-            return common[:0]
-        positions = np.searchsorted(docs, common)
-        common = common[docs[np.minimum(positions, docs.size - 1)] == common]
-    return common
+        if not found.size or not docs.size:
+            return found[:0]
+        if found.size < MANY:
+            positions = np.searchsorted(docs, found)
+            found = found[docs[np.minimum(positions, docs.size - 1)] == found]
+        else:
+            found = _common(found, docs)
+    return found
+
+
+def _common(few: NDArray[np.int32], docs: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The documents of a list that are in a longer one, too."""
+    from qbench.scoring.posting_kernel import common
+
+    out = np.empty(few.size, np.int32)
+    return out[: common(few, docs, out)]

@@ -88,6 +88,15 @@ def shrink(docs: NDArray[np.int64], scores: NDArray[np.float64], spare: NDArray[
         level -= score == least
 
 
+@merged
+def lowest(scores: NDArray[np.float64], size: int) -> float:
+    """The lowest of the first `size` scores, one at least."""
+    found = scores[0]
+    for slot in range(1, size):
+        found = min(found, scores[slot])
+    return float(found)
+
+
 @lean
 def select(
     values: NDArray[np.float64],
@@ -106,15 +115,25 @@ def select(
         docs, scores, spare: shape (SAMPLE + PLACES * k,), of which the first two are written.
 
     Returns:
-        How many there are; -1 where the sample was no good, and nothing can be said.
+        How many there are; -1 where the sample promised too many, and nothing can be said.
     """
     least, size, room = max(likely(values, k, spare), floor), 0, scores.size
-    for doc in range(values.size):
-        if values[doc] >= least:
-            if size == room:
-                return -1
-            docs[size], scores[size] = doc, values[doc]
-            size += 1
+    start = 0
+    while start < values.size:
+        stopped = values.size
+        for doc in range(start, values.size):
+            if values[doc] >= least:
+                if size == room:
+                    stopped = doc
+                    break
+                docs[size], scores[size] = doc, values[doc]
+                size += 1
+        start = stopped
+        if start < values.size:
+            # Many have the very same value: of those that come now only higher ones count.
+            shrink(docs, scores, spare, size, k)
+            size = k
+            least = np.nextafter(lowest(scores, k), np.inf)
     if size < k and least > floor:
         return -1
     if size > k:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,6 +50,17 @@ def test_scores_are_dot_products_and_every_document_with_a_shared_term_matches(r
     assert np.flatnonzero(found > 0).tolist() == shared.tolist()
     every = (dense[:, terms] > 0).all(axis=1) if terms else np.zeros(len(dense), bool)
     assert holding_all(postings, terms).tolist() == np.flatnonzero(every).tolist()
+
+
+@pytest.mark.parametrize("shares", [(0.05, 0.5), (0.2, 0.2, 0.9), (0.3, 0.002), (0.5, 1.0), (0.04, 0.0)])
+def test_documents_of_all_terms_are_found_in_long_lists(shares):
+    rng = np.random.default_rng(len(shares))
+    lists = [np.flatnonzero(rng.random(4_000) < share).astype(np.int32) for share in shares]
+    docs = np.concatenate(lists)
+    postings = Postings(np.cumsum([0, *map(len, lists)]), docs, np.ones(len(docs), np.float32), 4_000)
+    docs.flags.writeable = False
+    expected = set(lists[0].tolist()).intersection(*(each.tolist() for each in lists))
+    assert holding_all(postings, range(len(lists))).tolist() == sorted(expected)
 
 
 @given(matrices, st.lists(st.integers(0, TERMS - 1), max_size=8))
