@@ -58,7 +58,7 @@ for name in "$@"; do
         foods)
             synth foods openfoodfacts_us_50k.jsonl.gz 2 openfoodfacts --no-comparisons
             qbench gen-queries foods-index -o foods --no-single --joint-sets 120 --samples 10 --no-unit-permutation \
-                --max-train 14000 --max-test 10000 --per-topic 10000
+                --max-train 8500 --max-test 10000 --per-topic 10000
             ;;
         laptops)
             synth laptops laptops.csv 8 laptops
