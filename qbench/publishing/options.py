@@ -9,8 +9,6 @@ from pathlib import Path
 from qbench.errors import OptionError
 from qbench.options import option
 
-LANGUAGE = "en"
-"""Default language: qbench reads and writes English, but imported texts may be in another language."""
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*|multilingual")
 
 
@@ -44,8 +42,8 @@ class PublishOptions:
         metavar="FILE",
     )
     languages: tuple[str, ...] = option(
-        (LANGUAGE,),
-        help="Language of the texts, for the card; repeat it. [default: en]",
+        (),
+        help="Language of the texts, for the card; repeat it. [default: the one that they were read in]",
         flag="language",
         metavar="CODE",
     )

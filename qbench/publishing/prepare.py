@@ -32,6 +32,7 @@ from qbench.publishing.dataset_card import PICTURE, Config, Facts, numbers, publ
 from qbench.publishing.options import PublishOptions
 from qbench.publishing.picture import draw
 from qbench.publishing.withheld import changes, locate, source_documents, withheld_descriptions
+from qbench.quantities.languages import ENGLISH
 from qbench.store import (
     MANIFEST,
     Manifest,
@@ -89,7 +90,8 @@ def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Pro
     if attached:
         params["made_with"] = {file.path.name: file.digest for file in attached}
     files = {path: file_digest(artefact / path) for path in manifest.files if (artefact / path).is_file()}
-    card = {"picture": _picture_key(options), "citation": citation, "languages": options.languages}
+    languages = options.languages or (_language(manifest),)
+    card = {"picture": _picture_key(options), "citation": citation, "languages": languages}
     key = keys.key("publication", **params, files=files, **card)
     if finished(output, KIND, key):
         return read_manifest(output)
@@ -110,12 +112,16 @@ def prepare(artefact: Path, output: Path, options: PublishOptions, progress: Pro
         for file in attached:
             (draft.folder / MADE_WITH).mkdir(exist_ok=True)
             shutil.copyfile(file.path, draft.folder / MADE_WITH / file.path.name)
-        facts = Facts(
-            name, options.repo_id, own, texts, configs, options.picture, citation, attached, options.languages
-        )
+        facts = Facts(name, options.repo_id, own, texts, configs, options.picture, citation, attached, languages)
         write_text(draft.folder / CARD, published_card(contents, facts))
         draft.counts = numbers(configs)
     return read_manifest(output)
+
+
+def _language(manifest: Manifest) -> str:
+    """Code of the language that the texts were read in; English where the artefact says none."""
+    extractor = manifest.params.get("extractor") or {}
+    return str(manifest.params.get("language") or extractor.get("language") or ENGLISH)
 
 
 def _citation(path: Path) -> str:

@@ -1,5 +1,8 @@
 """The folder that is uploaded, read by other tools, without a network."""
 
+import json
+import shutil
+
 import pytest
 
 from qbench.benchmark.disk import open_benchmark
@@ -8,6 +11,7 @@ from qbench.publishing import configs
 from qbench.publishing.options import PublishOptions
 from qbench.publishing.picture import MOST_BARS, Panel, draw
 from qbench.publishing.publish import publish
+from qbench.store import SEAL
 
 
 @pytest.fixture
@@ -100,14 +104,22 @@ def test_citation_of_ones_own(bench, tmp_path):
     assert (tmp_path / "out" / "README.md").read_text().endswith("## Citation\n\nCite *us*.\n")
 
 
-def test_the_language_is_english_unless_said(bench, tmp_path):
+def test_the_language_is_that_of_the_benchmark_unless_said(bench, tmp_path):
     import yaml
 
-    def languages(**said):
+    chinese = tmp_path / "chinese"
+    shutil.copytree(bench, chinese)
+    manifest = json.loads((chinese / "manifest.json").read_text())
+    del manifest[SEAL]
+    manifest["params"]["extractor"] = {"language": "zh"}
+    (chinese / "manifest.json").write_text(json.dumps(manifest))
+
+    def languages(bench=bench, **said):
         publish(bench, tmp_path / "out", PublishOptions("me/t", picture=False, **said), dry_run=True)
         return yaml.safe_load((tmp_path / "out" / "README.md").read_text().split("---\n")[1])["language"]
 
     assert languages() == ["en"]
+    assert languages(chinese) == ["zh"]
     assert languages(languages=("no", "zh-Hant")) == ["no", "zh-Hant"]
     for code in ("", "English", "e", "de\n- x"):
         with pytest.raises(OptionError, match="not a code of a language"):
