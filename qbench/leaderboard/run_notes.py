@@ -73,7 +73,7 @@ def _stage_notes(meta: Mapping[str, int | float | str]) -> list[str]:
         )
     calls, sure = meta.get("calls", 0), meta.get("with_probabilities")
     if sure is not None and sure != calls:
-        notes.append(f"the server gave probabilities with {sure} of {calls} scores; the others are the number alone.")
+        notes.append(f"the server gave probabilities with {sure} of {calls} answers; the others are the number alone.")
     return notes
 
 

@@ -153,13 +153,18 @@ class LanguageModelRanker(ABC):
                 that was asked for.
 
         Returns:
-            the counts of `ask_each`, and malformed.
+            the counts of `ask_each`, malformed, and with_probabilities where the answer is one of several numbers.
         """
         answers, counts = self.asker(self.server, items, self.access, self._progress)
         counts["malformed"] = 0
+        choices = self.server.prompt.answer.choices
+        if choices:
+            counts["with_probabilities"] = 0
         for i, answer in enumerate(answers):
             if not is_refusal(answer):
                 counts["malformed"] += not read(i, answer)
+                if choices:
+                    counts["with_probabilities"] += has_chances(answer, choices)
         return counts
 
     def _progress(self, done: float, total: float | None = None, what: str = "") -> None:
@@ -176,18 +181,14 @@ class Itemwise(LanguageModelRanker):
         asked = zip(searches, candidates, strict=True)
         items = [item for search, some in asked for item in self.slots(search, some.docs.tolist())]
         given = np.full(len(items), UNUSABLE)
-        expected = 0
 
         def read(i: int, answer: Any) -> bool:
-            nonlocal expected
             score = choice_in(answer, self.server.prompt.answer.choices)
             if score is not None:
                 given[i] = score
-                expected += has_chances(answer, self.server.prompt.answer.choices)
             return score is not None
 
         counts = self.ask(items, read)
-        counts["with_probabilities"] = expected
         ends = np.cumsum([len(some.docs) for some in candidates])[:-1]
         return [scores - PLACE * np.arange(len(scores)) for scores in np.split(given, ends)], counts
 

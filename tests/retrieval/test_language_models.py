@@ -98,6 +98,17 @@ def test_probabilities_of_the_numbers_give_their_expectation(web, tmp_path):
     _, scores, _ = ranked(ranker(tmp_path / "b", PairwiseOptions(model="m")), [0, 1])
     assert scores == pytest.approx([0.5, 0.5])  # "4" is neither 1 nor 2
 
+    def rather_heavy(asked):
+        heavier = heaviest_first(asked)
+        among = [{"token": "1", "logprob": np.log(0.3)}, {"token": "2", "logprob": np.log(0.3)}]
+        among[int(heavier) - 1]["logprob"] = np.log(0.6)
+        return {"message": {"content": heavier}, "logprobs": {"content": [{"token": heavier, "top_logprobs": among}]}}
+
+    web.chat = rather_heavy
+    _, scores, counts = ranked(ranker(tmp_path / "c", PairwiseOptions(model="m")), [3, 7])
+    assert scores == pytest.approx([1 / 3, 2 / 3])
+    assert counts["with_probabilities"] == counts["calls"] == 2
+
 
 @pytest.mark.parametrize("content", [None, [], [7], [{"token": [1]}], [{"token": "4", "logprob": "x"}], "no"])
 def test_log_probabilities_of_another_form_leave_the_number(web, tmp_path, content):
