@@ -11,14 +11,14 @@ import typer
 from qbench.cli.records import Format, FormatOption, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from qbench.mining.explaining import Described, ExplainedPair, PairExplanation
     from qbench.models.numbers import Number
     from qbench.quantities.types import Condition, Quantity
     from qbench.retrieval.explaining import DocumentScore, Explanation
-    from qbench.retrieval.explaining_numbers import NumberExplanation
-    from qbench.retrieval.explaining_scores import ComparedMention, ScoreExplanation
+    from qbench.retrieval.explaining_numbers import NumberedDocument, NumberExplanation
+    from qbench.retrieval.explaining_scores import ComparedMention, ExplainedScore, ScoreExplanation
     from qbench.retrieval.rankers import TermScore
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -68,14 +68,15 @@ def explain(
         return
     opened, parsed, conditions = open_benchmark(benchmark), parse_system(system or "BindBM25"), conditions or "parsed"
     where, last = output or HOME / opened.name, parsed.stages[-1]
+    asked: dict[str, Any] = {"query": query, "folder": where, "top": top, "docs": docs or (), "source": conditions}
     if last.binds:
-        found = explained(opened, parsed, query, where, top=top, docs=docs or (), source=conditions)
+        found = explained(opened, parsed, **asked)
         print_table(lines(found), records(found), output_format)
     elif last.model.name == NAME and last.quantity is None and not parsed.rerankers:
-        by_numbers = explain_numbers(opened, parsed, query, where, top=top, docs=docs or (), source=conditions)
+        by_numbers = explain_numbers(opened, parsed, **asked)
         print_table(number_lines(by_numbers), number_records(by_numbers), output_format)
     else:
-        scores = explain_scores(opened, parsed, query, where, top=top, docs=docs or (), source=conditions)
+        scores = explain_scores(opened, parsed, **asked)
         print_table(score_lines(scores), score_records(scores), output_format)
 
 
@@ -135,59 +136,49 @@ def _once_in(chance: float) -> str:
 
 def records(found: Explanation) -> list[dict[str, Any]]:
     """One record a document, with the weights of the parts, and under each condition the values that count for it."""
-    return [
-        {
-            "rank": rank,
-            **_without(asdict(document), "mentions"),
-            "weights": found.weights,
-            "words": found.words,
-            "conditions": [
-                {**condition.to_dict(), "words": words, "mentions": [asdict(mention) for mention in mentions]}
-                for (condition, words), mentions in zip(found.conditions, document.mentions, strict=True)
-            ],
-        }
-        for rank, document in enumerate(found.documents, start=1)
-    ]
+
+    def below(document: DocumentScore) -> dict[str, Any]:
+        under = zip(found.conditions, document.mentions, strict=True)
+        of = [{**each.to_dict(), "words": words, "mentions": list(map(asdict, own))} for (each, words), own in under]
+        return {"weights": found.weights, "words": found.words, "conditions": of}
+
+    return _ranked(found.documents, {}, "mentions", below)
 
 
 def number_records(found: NumberExplanation) -> list[dict[str, Any]]:
     """One record a document, and under each number of the query those of the document."""
     from qbench.models.numbers import OPERATORS
 
-    return [
-        {
-            "rank": rank,
-            "alpha": found.alpha,
-            **_without(asdict(document), "answers"),
-            "asked": [
-                {
-                    **asdict(number),
-                    "operators": dict(zip(OPERATORS, shares, strict=True)),
-                    "answers": [
-                        {**asdict(answer), "believed": dict(zip(OPERATORS, answer.believed, strict=True))}
-                        for answer in answers
-                    ],
-                }
-                for (number, shares), answers in zip(found.asked, document.answers, strict=True)
-            ],
-        }
-        for rank, document in enumerate(found.documents, start=1)
-    ]
+    def by_operator(shares: Iterable[float]) -> dict[str, float]:
+        return dict(zip(OPERATORS, shares, strict=True))
+
+    def below(document: NumberedDocument) -> dict[str, Any]:
+        asked = []
+        for (number, shares), answers in zip(found.asked, document.answers, strict=True):
+            given = [{**asdict(answer), "believed": by_operator(answer.believed)} for answer in answers]
+            asked.append({**asdict(number), "operators": by_operator(shares), "answers": given})
+        return {"asked": asked}
+
+    return _ranked(found.documents, {"alpha": found.alpha}, "answers", below)
 
 
 def score_records(found: ScoreExplanation) -> list[dict[str, Any]]:
     """One record a document, and under each condition the mentions in its unit."""
+
+    def below(document: ExplainedScore) -> dict[str, Any]:
+        under = zip(found.conditions, document.mentions, strict=True)
+        return {"conditions": [{**each.to_dict(), "mentions": list(map(asdict, own))} for each, own in under]}
+
+    return _ranked(found.documents, {"searched": found.searched}, "mentions", below)
+
+
+def _ranked(
+    documents: Iterable[Any], head: Mapping[str, Any], inner: str, below: Callable[[Any], Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """A record for each document: its rank, `head`, its fields but `inner`, and what stands below it in its place."""
     return [
-        {
-            "rank": rank,
-            "searched": found.searched,
-            **_without(asdict(document), "mentions"),
-            "conditions": [
-                {**condition.to_dict(), "mentions": [asdict(mention) for mention in mentions]}
-                for condition, mentions in zip(found.conditions, document.mentions, strict=True)
-            ],
-        }
-        for rank, document in enumerate(found.documents, start=1)
+        {"rank": rank, **head, **_without(asdict(document), inner), **below(document)}
+        for rank, document in enumerate(documents, start=1)
     ]
 
 
