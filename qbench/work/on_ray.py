@@ -13,6 +13,7 @@ import os
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from qbench.errors import QbenchError, ServerError
@@ -39,7 +40,9 @@ def on_ray(address: str = "", workers: int | None = None) -> Engine:
         MissingPackageError: Ray is not installed.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
-    ray = needed("ray", "ray", "engine=ray")
+    # Not "ray": a folder of that name, which Ray leaves in /tmp, can be imported too.
+    needed("ray.exceptions", "ray", "engine=ray")
+    ray: Any = import_module("ray")
 
     def run(task: Task, chunks: Iterable[C], /) -> Generator[tuple[C, Shard], None, None]:
         with _connected(ray, address, workers):
