@@ -92,6 +92,8 @@ _BRACKETED = re.compile(r"\d[^()]*\([^()]*$")
 """Before a count in brackets after another number, "60 sailors (40 old hands and 20 boys)"."""
 
 DEBTS = frozenset("debt loan borrowing obligation liability indebtedness credit maturity".split())
+PAID = DEBTS | frozenset("tax payment instrument".split())
+"""Words, folded, of amounts of which a line may stand alone, with what it belongs to after it."""
 _DUE = re.compile(
     r"[^.;,\d]{0,20}?\b(?:due|maturing|matures?|payable|repayable|to\s+be\s+(?:re)?paid|ow(?:ed|ing)\s+to)\b(?!\s+(?:to|from)\b)",
     re.IGNORECASE,
@@ -99,17 +101,18 @@ _DUE = re.compile(
 """After a debt: only that of some years, "falling due between 1987 and 1990"."""
 _DEALT_WITH = re.compile(
     r"\b(?:(?:re|pre)pa(?:y|ys|id|ying)|retir(?:es?|ed|ing)|redeem\w*|refinanc\w*|reschedul\w*|restructur\w*|renegotiat\w*|convert\w*|swap\w*"
-    r"|forgiv\w*|forgave|affect\w*|assum\w*|guarante\w*|put(?:s|ting)?|plac(?:es?|ed|ing)|cancel\w*|eliminat\w*|writ(?:es?|ten|ing)\s+off|wrote\s+off)\s+(?:(?!of\b)[\w$£€,.]+\s+){0,3}(?:of\s+)?[$€£¥]?\s*$",
+    r"|forgiv\w*|forgave|issu(?:es?|ed|ing)|borrow(?:s|ed|ing)?|affect\w*|assum\w*|guarante\w*|put(?:s|ting)?|plac(?:es?|ed|ing)|cancel\w*|eliminat\w*|writ(?:es?|ten|ing)\s+off|wrote\s+off)\s+(?:(?!of\b)[\w$£€,.]+\s+){0,3}(?:of\s+)?[$€£¥]?\s*$",
     re.IGNORECASE,
 )
 _WERE_DEALT_WITH = re.compile(
-    r"\s+(?:(?:is|are|was|were|has|have|had|been|being|be|will)\s+){1,3}(?:(?:re|pre)paid|retired|redeemed|refinanced|rescheduled|restructured"
-    r"|renegotiated|converted|swapped|forgiven|cancelled|canceled|written\s+off|put|placed|classified)\b",
+    r"(?:\s+and\s+[$€£¥]?[\d.,]+(?:\s+[mbt]\w+)?)?\s+(?:(?:is|are|was|were|has|have|had|been|being|be|will)\s+){1,3}(?:(?:re|pre)paid|retired|redeemed|refinanced|rescheduled|restructured"
+    r"|renegotiated|converted|swapped|forgiven|cancelled|canceled|written\s+off|put|placed|classified|(?:recorded|included|reported|presented)\s+(?:in|within|under))\b",
     re.IGNORECASE,
 )
 """Before and after an amount of debt: what is done with some of it."""
 _LINE_OF = re.compile(
     r"\s+(?:(?:primarily|mainly|largely|chiefly|partly)\s+)?(?:related\s+to|relating\s+to|attributable\s+to|associated\s+with|in\s+connection\s+with"
+    r"|(?:driven\s+by|due\s+to|as\s+a\s+result\s+of)\s+(?:an?|the|one)\b"
     r"|on\s+(?!(?:\w+\s+){0,3}?(?:sales|revenues?|turnover|volume|premiums|income)\b|(?:january|february|march|april|may|june|july|august|september"
     r"|october|november|december|monday|tuesday|wednesday|thursday|friday)\b|[$€£¥\d])"
     r"|from\s+(?!(?:an?|the|its|last)\s+(?:\w+\s+){0,3}?(?:years?|periods?|quarters?|months?|half|loss|profit|level|deficit|surplus)\b|last\b|year\b"
@@ -126,7 +129,7 @@ _PLACE = re.compile(
 )
 """After the amount of a whole: where, or whose, "sales of 5 million in Ruritania"."""
 _AMONG = re.compile(
-    r"\b(?:includ(?:es?|ed|ing)|of\s+which|compris\w+|consist\w*\s+of|made\s+up\s+of|part(?:ly)?\s+of|portion\s+of|exclud\w+)\b[^.;]*$",
+    r"\b(?:includ(?:es?|ed|ing)|of\s+which|compris\w+|consist\w*\s+of|made\s+up\s+of|part(?:ly)?\s+of|portion\s+of|exclud\w+)\b(?:[^.;]|(?<=\d)\.(?=\d))*$",
     re.IGNORECASE,
 )
 _MORE = re.compile(r"\b(?:additional|another|further|extra|incremental)\s+(?:\w+\s+)?[$€£¥]?\s*$", re.IGNORECASE)
@@ -156,6 +159,9 @@ def is_part_of_amount(row: Row, text: str, spans: Sequence[Span]) -> bool:
             return True
         if first == start and _DEALT_WITH.search(before):
             return True
+    line = _LINE_OF.match(text, last) is not None
+    if line and not PAID.isdisjoint((words[0], words[-1])):  # "taxes paid related to shares"
+        return True
     if not is_whole(words):
         return False
     named = min((a for a, _ in spans), default=start)
@@ -167,7 +173,7 @@ def is_part_of_amount(row: Row, text: str, spans: Sequence[Span]) -> bool:
         return True
     if first == start and _BROUGHT.search(before):
         return True
-    return _LINE_OF.match(text, last) is not None or _PLACE.match(text, last) is not None
+    return line or _PLACE.match(text, last) is not None
 
 
 def _is_of_named(text: str, at: int) -> bool:
