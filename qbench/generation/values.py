@@ -231,8 +231,9 @@ def _plain_range(low: float, high: float, seen: Distribution, avoid: frozenset[A
 def askable(comparator: Comparator, value: float, seen: Distribution) -> Comparator:
     """The comparator with which a value can be asked for: "<" instead of ">" where it is 0 and no value is less.
 
-    >>> askable(">", 0.0, distribution(np.array([0.0, 2.0]))), askable(">", 0.0, distribution(np.array([-1.0, 0.0])))
-    ('<', '>')
+    >>> once = np.array([1, 1])
+    >>> [askable(">", 0.0, Distribution(np.array(seen), once)) for seen in ([0.0, 2.0], [-1.0, 0.0])]
+    ['<', '>']
     """
     return "<" if comparator == ">" and value == 0 and not (seen.values < 0).any() else comparator
 

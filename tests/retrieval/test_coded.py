@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from qbench.errors import OptionError
 from qbench.llm.client import Access
 from qbench.models.multi_vector import load_multi_vector_encoder
 from qbench.progress import silent
@@ -82,12 +83,14 @@ def test_without_conditions_it_is_colbert(tiny, tmp_path):
     assert made.ranker.tokens.dimension == plain.get_embedding_dimension() + DIMENSION
 
 
-def test_weights_of_zero_leave_colbert(tiny, tmp_path):
-    made, _ = opened(tiny, tmp_path, ", code_weight=0, token_weight=0")
+def test_weights_of_nearly_zero_leave_colbert(tiny, tmp_path):
+    made, _ = opened(tiny, tmp_path, ", code_weight=1e-9, token_weight=0")
     asked = Search("q", "boats over 4 metre", (condition("boats", ">", 4, "metre"),))
     np.testing.assert_allclose(
         made.ranker.search(asked).scores, made.ranker.search(Search("q", asked.text)).scores, atol=1e-6
     )
+    with pytest.raises(OptionError, match="codes change nothing"):
+        opened(tiny, tmp_path, ", code_weight=0, token_weight=0")
 
 
 def test_it_runs_in_both_settings_reranks_and_is_fused(tiny, tmp_path):

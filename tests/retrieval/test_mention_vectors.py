@@ -60,7 +60,7 @@ def test_the_nearest_of_the_satisfying_mentions_counts_by_hand():
 def test_bind_with_an_encoder_is_run_and_explained(tmp_path):
     model = tiny_bert(tmp_path / "tiny", ["laptop", "weight", "kilogram", "the", "of", "price"])
     benchmark = tiny_benchmark()
-    systems = [parse_system(f'BindBM25(encoder="{model}", meaning={weight})') for weight in (0, 2)]
+    systems = [parse_system("BindBM25"), parse_system(f'BindBM25(encoder="{model}", meaning=2)')]
     plain, with_meaning = execute(benchmark, systems, tmp_path / "runs", ExecuteOptions(settings=("given",)))
     assert plain.run["score"].to_list() != with_meaning.run["score"].to_list()
     found = explain(benchmark, systems[1], "q4", tmp_path / "runs", source="given")
