@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from qbench.quantities.chinese.lexicon import Form, longest_form, unit_forms
-from qbench.quantities.chinese.numbers import Number, read_number
+from qbench.quantities.chinese.numbers import BELOW_ZERO, LONGEST, Number, read_number
 from qbench.quantities.types import Span
 from qbench.quantities.units import NO_UNIT, Unit, Units
 
@@ -263,17 +263,19 @@ def is_quantity(text: str, amount: Amount) -> bool:
     written = text[number.start : number.end]
     measured = amount.unit.family not in ("", "count") or "fraction" in amount.how
     if written == "一" and amount.unit.name in _BARE_TIMES:
-        return bool(_TIMED.search(text, 0, number.start) or _TIMED_AFTER.match(text, amount.end))
+        timed = _TIMED.search(text, max(0, number.start - 8), number.start) or _TIMED_AFTER.match(text, amount.end)
+        return timed is not None
     if measured:
         return True
     if written == "一":
         return False
     if amount.unit.name or amount.unit_span is not None:
         return True
-    if text.strip() == written:
+    if len(text) < LONGEST and text.strip() == written:
         return True
-    return number.scaled and (len(written) > 2 or bool(_BOUND_AFTER.match(text, number.end)
-                                                       or _BOUND_BEFORE.search(text, 0, number.start)))  # fmt: skip
+    before = max(0, number.start - 8)
+    bound = _BOUND_AFTER.match(text, number.end) or _BOUND_BEFORE.search(text, before, number.start)
+    return number.scaled and (len(written) > 2 or bound is not None)
 
 
 def amounts(text: str, finder: AmountFinder, skipped: Iterator[tuple[int, int]]) -> list[Amount]:
@@ -282,7 +284,7 @@ def amounts(text: str, finder: AmountFinder, skipped: Iterator[tuple[int, int]])
     spans, at = list(skipped), 0
     for match in _BEGIN.finditer(text):
         start = match.start()
-        if start < at or (match[0][0] == "-" and found and not text[found[-1].end : start].strip()):
+        if start < at or (match[0][0] == "-" and found and _BLANK.fullmatch(text, found[-1].end, start)):
             continue  # within the last amount, or the dash between the ends of a range
         while spans and spans[0][1] <= start:
             spans.pop(0)
@@ -303,10 +305,13 @@ def amounts(text: str, finder: AmountFinder, skipped: Iterator[tuple[int, int]])
     return found
 
 
+_BLANK = re.compile(r"\s*")
 _FAHRENHEIT = re.compile(r"华氏(?:温度)?[ ]?$")
 _BOUND_AFTER = re.compile(r"[ ]?(?:以[上下内]|或|左右|余|多|上下)")
 _BOUND_BEFORE = re.compile(r"(?:[大小多少高低等]于|超过|至少|至多|最少|最多|不到|不足|不满|约|[为是达])了?[ ]?$")
 """What makes a numeral of two characters without a unit a number: 五百以上, 超过一千."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _NUMERAL = "零一二两三四五六七八九十"
-_BEGIN = re.compile(rf"(?<![\d.])(?:负的?[ ]?(?=[\d{_NUMERAL}])|(?<![\dA-Za-z%)])-[ ]?(?=\d)|[\d{_NUMERAL}百千万半])")
+_BEGIN = re.compile(
+    rf"(?<![\d.])(?:负的?[ ]?(?=[\d{_NUMERAL}])|{BELOW_ZERO}|(?<![\dA-Za-z%)])-[ ]?(?=\d)|[\d{_NUMERAL}百千万半])"
+)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 
 from qbench.quantities.chinese.lexicon import alternatives, words
 from qbench.quantities.chinese.modifiers import Modified
@@ -22,6 +23,8 @@ LONGEST = 24
 SHORTEST = 2
 JOINED = 6
 """Characters of a name that makes one with the verb before it."""
+FARTHEST = 400
+"""Characters before an amount in which its name is looked for."""
 UNKNOWN = 10
 """Characters of the longest name that does not end as names of what is measured do; more are a clause."""
 
@@ -31,6 +34,7 @@ _LIST = re.compile(r"(?:、|和|与|及|以及|,)")
 _CHAIN = re.compile(r"(?:[、,和与及或且但并~\- ]|以及|并且|人民币|约|[(][^()]{0,12}[)])*")
 _COME_TO = re.compile(r"(?:[^\d,。;:、()]{0,6}(?:至|到|为|成|降|升|增)(?:了|约|近)?)")
 """Between two amounts: from the one to the other ("由3亿元增至5亿元")."""
+_CLAUSE = re.compile(r"[。;,:!?()]")
 _TIMES = "后前内时起止间中上下"
 """Characters that end a time or a place."""
 _COMPARED = re.compile(
@@ -111,8 +115,8 @@ def _noun_end() -> re.Pattern[str]:
 def concepts(text: str, said: Sequence[Stated], read: Sequence[Modified], skipped: Sequence[Held]) -> list[Named]:
     """What each amount of a text is about, in order."""
     found: list[Named] = []
-    for at, (stated, modified) in enumerate(zip(said, read, strict=True)):
-        floor = max((other.last for other in read[:at]), default=0)
+    floors = [0, *accumulate((other.last for other in read), max)]
+    for at, (stated, modified, floor) in enumerate(zip(said, read, floors, strict=False)):
         if at and _goes_on(text, said[at - 1], stated, read[at - 1].last, modified):
             found.append(found[-1])
             continue
@@ -128,7 +132,7 @@ def concepts(text: str, said: Sequence[Stated], read: Sequence[Modified], skippe
 
 def _before(text: str, floor: int, end: int, skipped: Sequence[Held]) -> Named:
     """The name before an amount, in its clause."""
-    start = floor
+    floor = start = max(floor, end - FARTHEST)
     for match in _BREAK.finditer(text, floor, end):
         start = match.end()
     colon = text[start - 1 : start] == ":" and not text[start:end].strip()
@@ -252,7 +256,8 @@ def _dealt(text: str, said: Sequence[Stated], read: Sequence[Modified], found: l
         while last + 1 < len(read) and _CHAIN.fullmatch(text, read[last].last, read[last + 1].first):
             last += 1
         place = text.rfind("分别", 0, modified.first)
-        start = max((match.end() for match in re.finditer(r"[。;,:!?()]", text[:place])), default=0)
+        start = max(0, place - FARTHEST)
+        start = max((match.end() for match in _CLAUSE.finditer(text, start, place)), default=start)
         pieces = _pieces(text, start, place)
         if last > at and len(pieces) == last - at + 1:
             dealt[at : last + 1] = [_name(text, *piece) for piece in pieces]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from qbench.quantities.chinese.lexicon import alternatives, words
+from qbench.quantities.chinese.numbers import LONGEST, MONEY_AFTER
 
 _N = r"[\d零一二三四五六七八九十]"
 _YEAR = r"(?:(?:1[5-9]|20)\d\d|[一二][零一二三四五六七八九]{3})"
@@ -18,7 +19,7 @@ _DAY = rf"{_N}{{1,3}} ?(?:日|号)"
 _RULES: dict[str, str] = {
     # Before dates, which they may hold: a title is one name, whatever stands in it.
     "title": r"《[^《》]{1,80}》",
-    "address": r"(?:https?://|www\.)[\w./?=&%:#\-]+|[\w.\-]+@[\w.\-]+\.\w+",
+    "address": r"(?:https?://|www\.)[\w./?=&%:#\-]+|[\w.\-]{1,64}@[\w.\-]{1,64}\.\w+",
     "quoted price": r"\((?:-?\+?\d+(?:\.\d+)?%?, ?){1,2}-?\+?\d+(?:\.\d+)?%\)",
     "stock code": r"\(?\b(?:[A-Z]{2,4}[:.])?\d{4,6}\.(?:SZ|SH|HK|BJ|US|OC|TW|sz|sh|hk)\b\)?|\(\d{5,6}\)",
     "document number": r"[〔\[【(]?(?:19|20)\d\d[〕\]】)]? ?(?:第 ?)?\d+ ?号|[〔\[【]\d+[〕\]】]",
@@ -38,15 +39,17 @@ _RULES: dict[str, str] = {
     "label": r"(?:标?包|标段|附件|附表|图|表|注|卷|方案|情景|版本|附注) ?\d{1,3}(?![\d.,万亿%])",
     "plan": r"[“\"]?十[一二三四五]五[”\"]?(?=规|期|时|末|以|收|开|”|\")|[“\"]十[一二三四五]五[”\"]",
     "phase": rf"(?<![分共]){_N}{{1,3}} ?(?:期(?!间|限)|级|轮|环(?!比)|线|股权(?=登记)|号(?!召))",
-    "ratio": r"\d+(?:\.\d+)?:\d+(?:\.\d+)?",
-    "name": r"(?<![A-Za-z])[A-Za-z][A-Za-z.\-_]*\d[A-Za-z\d\-_.+]*|"
-    r"(?<![\d.])\d+[A-Z](?:[\u4e00-\u9fff]|\b)(?<!\d[WVLA])"
-    r"|(?<![A-Za-z\d$])[A-Z][a-z]+[a-zA-Z]* \d+(?![\d,.]*[万亿%])(?= |[\u4e00-\u9fff]|$)",
-    "parameter": r"\w+=[\w%:\-]*",
+    "ratio": r"(?<!\d)\d++(?:\.\d+)?:\d+(?:\.\d+)?",
+    "name": r"(?<![A-Za-z])[A-Za-z][A-Za-z.\-_]{0,60}\d[A-Za-z\d\-_.+]*|"
+    rf"(?<![\d.$¥€£₩])\d++(?![KMB]{MONEY_AFTER})[A-Z](?:[\u4e00-\u9fff]|\b)(?<!\d[WVLA])"
+    r"|(?<![A-Za-z\d$])[a-z]?[A-Z][a-z][a-zA-Z]*+ \d++(?![\d,.]*[万亿%]| ?(?:[美港欧日]?元|[mbtr]+illion))"
+    r"(?= |[\u4e00-\u9fff]|$)",
+    "parameter": r"\w{1,40}=[\w%:\-]*",
     "heading": r"(?<![\d.(])\d{1,2}\)(?=[\u4e00-\u9fff])|"
-    r"(?:^|(?<=[。;\n]))\s*[(]?[一二三四五六七八九十\d]{1,3} ?[、.)](?!\d)|"
+    r"(?:^|(?<=[。;\n]))\s{0,8}[(]?[一二三四五六七八九十\d]{1,3} ?[、.)](?!\d)|"
     r"\([一二三四五六七八九十\d]{1,2}\)",
-    "long number": r"(?<![\d.,])(?:0\d{4,}|\d{10,})(?![\d.,]*[%万亿元股])",
+    "long number": r"(?<![\d.,])(?:0\d{4,}|\d{10,}+)(?![\d.,]*[%万亿元股])",
+    "endless": rf"[\d零一二两三四五六七八九十百千万亿兆点]{{{LONGEST},}}",
     "telephone": r"(?<![\d.])(?:0\d{2,3}-\d{7,8}|1[3-9]\d{9}|[48]00-\d{3,4}-\d{3,4})(?!\d)",
 }
 _NAMES = (*_RULES, "code", "word")

@@ -20,15 +20,35 @@ _UNITS = frozenset("百千万亿")
 """What follows a 两 within a numeral; at the end of one it is a weight: 三十两."""
 BIG = {"万": 10**4, "亿": 10**8, "兆": 10**12}
 _THOUSANDS = re.compile(r"[kK](?![A-Za-z\d])")
+_SCALE_WORD = re.compile(
+    r"[ ]?(?:(?P<word>thousand|million|billion|trillion)|(?P<short>mn|bn|[mkb]))(?![A-Za-z\d])", re.I
+)
+_SCALE_WORDS = {
+    "thousand": 1e3, "k": 1e3, "million": 1e6, "mn": 1e6, "m": 1e6, "billion": 1e9, "bn": 1e9, "b": 1e9,
+    "trillion": 1e12,
+}  # fmt: skip
+_CODES = "RMB|CNY|HKD|USD|EUR|GBP|JPY|TWD"
+_MONEY_BEFORE = re.compile(rf"(?:[$¥€£₩]|{_CODES}|人民币|[美港欧日]元|港币|英镑)(?:约|近|超|超过)?[ ]?$")
+MONEY_AFTER = rf"[ ]?(?:人民币|[美港欧日澳加]?元|港币|英镑|美金|{_CODES})"
+_MONEY_AFTER = re.compile(MONEY_AFTER)
 _GAP = r"[ ]?"
+LONGEST = 64
+"""Characters of a number; a longer run of numerals is none, and reading it from each of its places would take long."""
 _ARABIC = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _CHINESE = r"[零一二三四五六七八九]"
 _PIECE = re.compile(
-    rf"{_GAP}(?:(?P<arabic>{_ARABIC})|(?P<decimal>(?:{_CHINESE}*|两)点{_CHINESE}+(?![十百千时分]))|(?P<run>两?{_CHINESE}+|两)"
+    rf"{_GAP}(?:(?P<arabic>{_ARABIC})|(?P<decimal>(?:{_CHINESE}{{0,40}}|两)点{_CHINESE}{{1,40}}(?![十百千时分]))|(?P<run>两?{_CHINESE}{{1,40}}|两)"
     rf"|(?P<small>十|百(?!帕|分[点之])|千(?![克米瓦卡焦赫帕伏]|分之))|(?P<big>[万亿]|兆(?![瓦赫字比帕焦])))"
 )
+BELOW_ZERO = (
+    r"(?<![归清零一二三四五六七八九十百千万亿])零下[ ]?"
+    r"(?=[\d零一二两三四五六七八九十][^,。;!?]{0,16}(?:度|℃|°C))"
+)
+"""A sign of temperatures: 零下5℃ is -5; 归零下 and 零下午 are other words."""
 _START = re.compile(
-    r"(?P<sign>负的?{gap}|(?<![\dA-Za-z%)\]])-{gap})?(?=[\d零一二两三四五六七八九十百千])".replace("{gap}", _GAP)
+    r"(?P<sign>负的?{gap}|{below}|(?<![\dA-Za-z%)\]])-{gap})?(?=[\d零一二两三四五六七八九十百千])".replace(
+        "{gap}", _GAP
+    ).replace("{below}", BELOW_ZERO)
 )
 _ABOUT = re.compile(
     r"[ ]?(?:多(?![数少次方]|元[化的])|余(?![额下])|来(?![自到源])|(?<=[十百千])几)(?=[ ]?[万亿]|[ ]?\D|$)"
@@ -107,7 +127,7 @@ def read_number(text: str, start: int) -> Number | None:
     sign = -1.0 if begun["sign"] else 1.0
     at, found, digits, shape = begun.end(), _Sum([]), 0, ""
     about = arabic = False
-    while piece := _PIECE.match(text, at):
+    while (piece := _PIECE.match(text, at)) and at - start < LONGEST:
         if piece.start() != piece.start(piece.lastgroup or 0) and not _continues(piece, shape):
             break
         kind, written = str(piece.lastgroup), piece[piece.lastgroup or 0]
@@ -122,7 +142,11 @@ def read_number(text: str, start: int) -> Number | None:
             about, at = True, more.end()
     if not shape or (shape[0] in "sb" and text[begun.end()] != "十"):
         return None  # 千 and 万 alone are words
-    if shape == "a" and _THOUSANDS.match(text, at):
+    if shape == "a" and (scale_word := _scale_word(text, begun.end(), at)):
+        factor, at = scale_word
+        found.pending, shape = float(f"{(found.pending or 0.0) * factor:.15g}"), "ab"
+        found.scale *= factor
+    elif shape == "a" and _THOUSANDS.match(text, at):
         found.pending, at, shape = (found.pending or 0.0) * 1000, at + 1, "ab"
     if shape[-1] == "r" and len(shape) > 1 and not found.zero and text[at - 1] in DIGITS and _is_short(found, text, at):
         found.pending = (found.pending or 0.0) * found.last / 10
@@ -133,6 +157,15 @@ def read_number(text: str, start: int) -> Number | None:
     scaled = any(kind in shape for kind in "sbd")
     scale = found.scale if len(shape.rstrip("sb")) == 1 else 1.0
     return Number(value, high, max(1, digits), start, at, about, arabic, scaled, scale)
+
+
+def _scale_word(text: str, start: int, end: int) -> tuple[float, int] | None:
+    """The factor and the end of an English scale word after digits; short ones (1.5M) only beside a currency."""
+    match = _SCALE_WORD.match(text, end)
+    if match is None:
+        return None
+    money = _MONEY_BEFORE.search(text, max(0, start - 8), start) or _MONEY_AFTER.match(text, match.end())
+    return (_SCALE_WORDS[match[match.lastgroup or 0].lower()], match.end()) if match["word"] or money else None
 
 
 def _continues(piece: re.Match[str], shape: str) -> bool:

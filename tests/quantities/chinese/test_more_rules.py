@@ -1,0 +1,90 @@
+"""Chinese sentences: signs, English scale words, names with numbers, and lines without punctuation."""
+
+import time
+
+import pytest
+
+from qbench.quantities.extractors import ExtractorOptions, get_extractor
+
+EXTRACTOR = get_extractor(ExtractorOptions(language="zh"))
+
+
+def read(text):
+    return [(q.comparator, q.value, q.unit) for q in EXTRACTOR.extract(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("夜间气温降到零下12摄氏度", [("=", -12, "celsius")]),
+        ("冷库保持零下18℃", [("=", -18, "celsius")]),
+        ("山顶零下二十度", [("=", -20, "celsius")]),
+        ("室温低于零下5度", [("<", -5, "celsius")]),
+        ("气温为零上5度", [("=", 5, "celsius")]),
+        ("库存归零下周补货5吨", [("=", 5, "tonne")]),
+    ],
+)
+def test_below_zero_is_negative(text, expected):
+    assert read(text) == expected
+
+
+def test_a_range_below_zero():
+    [quantity] = EXTRACTOR.extract("夜间在零下9至零下4度")
+    assert (quantity.value, quantity.high, quantity.unit) == (-9, -4, "celsius")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("书店融资$2.5 million", [("=", 2_500_000, "dollar")]),
+        ("获得US$40 million贷款", [("=", 40_000_000, "dollar")]),
+        ("全年收入 200 million 美元", [("=", 200_000_000, "dollar")]),
+        ("渔场投入 2.5M 美元", [("=", 2_500_000, "dollar")]),
+        ("渔场投入 25M 美元", [("=", 25_000_000, "dollar")]),
+        ("估值为$3bn", [("=", 3e9, "dollar")]),
+        ("估值为$3B", [("=", 3e9, "dollar")]),
+        ("账单$12K", [("=", 12_000, "dollar")]),
+        ("带宽为5M", []),
+        ("绳长5m", [("=", 5, "metre")]),
+        ("售价$5 monthly", [("=", 5, "dollar")]),
+    ],
+)
+def test_english_scale_words(text, expected):
+    assert read(text) == expected
+
+
+def test_english_scale_words_of_queries():
+    [condition] = EXTRACTOR.parse_query("收入大于$2.5 million的书店").conditions
+    assert (condition.comparator, condition.value, condition.unit) == (">", 2_500_000, "dollar")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("iPhone 13 Mini标价¥5199元", [("=", 5199, "yuan")]),
+        ("Kindle 11标价低于900元", [("<", 900, "yuan")]),
+        ("标价Rmb 900元", [("=", 900, "yuan")]),
+        ("Kindle 3万台", [("=", 30_000, "machine")]),
+    ],
+)
+def test_numbers_of_names_are_no_quantities(text, expected):
+    assert read(text) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "营业额" * 30_000 + "5亿元",
+        "一二三四五六七八九" * 5_000,
+        "三千五百" * 10_000,
+        "5亿" * 20_000,
+        "7" * 40_000 + "元",
+        "A" + "a" * 40_000,
+        "a-" * 20_000,
+    ],
+    ids=["words", "digits in characters", "numerals", "scales", "digits", "letters", "hyphens"],
+)
+def test_a_long_line_without_punctuation_takes_time_in_proportion(line):
+    begun = time.process_time()
+    EXTRACTOR.extract(line)
+    assert time.process_time() - begun < 8  # about half a second; minutes where a rule looks back over the line
