@@ -73,6 +73,11 @@ _TENTHS = re.compile(r"[ ]?成(?P<half>半)?(?![为立功本员交长果熟都�
 _DISCOUNT = re.compile(r"[ ]?折(?![合旧算现叠射腾磨返])")
 _AND_A_HALF = re.compile(r"[ ]?个半(?P<unit>小时|月|钟头)")
 _AFTER_HALF = re.compile(r"[ ]?半(?![年月天小数导])")
+_REST = re.compile(
+    r"(?P<rest>\d{1,2}|[一二三四五六七八九])"
+    r"(?=$|[,。;!?)、的 ]|一[斤个瓶杯袋份盒只本碗张公]|[/每高长宽左]|以[上下内])"
+)
+"""Tenths, or hundredths, after 块 and 米: 3块5, 1米75."""
 _PER = re.compile(r"[ ]?(?:/|每)[ ]?(?P<count>)(?P<unit>[一-鿿㎡]{1,3}|[A-Za-z]{1,5}[23²³]?)")
 _LATIN = re.compile(r"[ ]?(?P<unit>°?[A-Za-zµμΩ℃℉㎡²³·]+(?:[23])?(?:/[A-Za-zµμ]+[23²³]?)?)(?![A-Za-z\d])")
 _CURRENCY = re.compile(
@@ -88,8 +93,9 @@ _SIGNS = {
 }  # fmt: skip
 _EVERY = re.compile(
     r"(?:每|毎)(?:一)?(?P<unit>股|吨|平方米|平米|人|户|亩|辆|桶|瓶|盎司|公斤|千瓦时|度|份|份额|张|单|斤|立方米|公顷|件|台|套|次)"
-    r"(?P<between>[^\d,。;:、()]{0,12})$"
+    r"(?P<between>[^\d,。;:、()]{0,12}(?:\d[\d.]{0,8}[ ]?[-~至到][ ]?)?)$"
 )
+_AS_DIGITS = str.maketrans("一二三四五六七八九", "123456789")
 _GENERAL = Form("个", "", 1.0, "classifier")
 """The classifier that goes with anything."""
 _BARE_TIMES = frozenset(("year", "quarter", "month", "week", "day", "hour", "minute", "second"))
@@ -181,6 +187,9 @@ class AmountFinder:
             form = self._forms["华氏度"]
         amount = Amount(number, self.units.get(form.unit), form.factor, 0.0, (first, last), number.start, last,
                         (form.kind,))  # fmt: skip
+        if form.text in ("块", "米") and not number.scaled and (rest := _REST.match(text, last)):
+            tenths = float(f"0.{rest['rest'].translate(_AS_DIGITS)}")
+            return replace(amount, extra=tenths, end=rest.end())
         if (half := _AFTER_HALF.match(text, last)) and form.kind == "unit":
             return replace(amount, extra=0.5 * form.factor, end=half.end())
         return amount
@@ -244,7 +253,7 @@ class AmountFinder:
             elif (unit := self.units.symbol(after["unit"])) is not None:
                 under, end = unit.name, after.end()
         elif amount.unit.family == "currency":
-            every = _EVERY.search(text, max(0, amount.start - 18), amount.start)
+            every = _EVERY.search(text, max(0, amount.start - 24), amount.start)
             form = self._forms.get(every["unit"]) if every else None
             if form is not None and form.factor == 1:
                 under = form.unit
@@ -262,7 +271,7 @@ def is_quantity(text: str, amount: Amount) -> bool:
         return bool(amount.unit_span) or not _YEAR.fullmatch(text, number.start, number.end)
     written = text[number.start : number.end]
     measured = amount.unit.family not in ("", "count") or "fraction" in amount.how
-    if written == "一" and amount.unit.name in _BARE_TIMES:
+    if written == "一" and amount.unit.name in _BARE_TIMES and not amount.extra:  # 一个半小时 is one
         timed = _TIMED.search(text, max(0, number.start - 8), number.start) or _TIMED_AFTER.match(text, amount.end)
         return timed is not None
     if measured:

@@ -19,6 +19,7 @@ SCALES = {
 _UNITS = frozenset("百千万亿")
 """What follows a 两 within a numeral; at the end of one it is a weight: 三十两."""
 BIG = {"万": 10**4, "亿": 10**8, "兆": 10**12}
+_LIMIT_BEFORE = re.compile(r"(?:超过?|逾|突破|高于|大于|低于|不到|不足|(?<![附最])近|接近)[了达]?$")
 _THOUSANDS = re.compile(r"[kK](?![A-Za-z\d])")
 _SCALE_WORD = re.compile(
     r"[ ]?(?:(?P<word>thousand|million|billion|trillion)|(?P<short>mn|bn|[mkb]))(?![A-Za-z\d])", re.I
@@ -140,8 +141,9 @@ def read_number(text: str, start: int) -> Number | None:
         at = piece.end()
         if shape[-1] in "sba" and (more := _ABOUT.match(text, at)):
             about, at = True, more.end()
-    if not shape or (shape[0] in "sb" and text[begun.end()] != "十"):
-        return None  # 千 and 万 alone are words
+    above = shape == "sb" and _LIMIT_BEFORE.search(text, max(0, start - 6), start)
+    if not shape or (shape[0] in "sb" and text[begun.end()] != "十" and not above):
+        return None  # 千 and 万 alone are words; 超百亿 is more than one 百亿
     if shape == "a" and (scale_word := _scale_word(text, begun.end(), at)):
         factor, at = scale_word
         found.pending, shape = float(f"{(found.pending or 0.0) * factor:.15g}"), "ab"

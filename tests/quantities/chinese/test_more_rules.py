@@ -1,4 +1,4 @@
-"""Chinese sentences: signs, English scale words, names with numbers, and lines without punctuation."""
+"""Chinese sentences: signs, scale words, names with numbers, bounds, tenths after a unit, and very long lines."""
 
 import time
 
@@ -88,3 +88,50 @@ def test_a_long_line_without_punctuation_takes_time_in_proportion(line):
     begun = time.process_time()
     EXTRACTOR.extract(line)
     assert time.process_time() - begun < 8  # about half a second; minutes where a rule looks back over the line
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "concept"),
+    [
+        ("茶价跌破20元", ("<", 20, "yuan"), "茶价"),
+        ("茶价跌穿20元", ("<", 20, "yuan"), "茶价"),
+        ("茶价站上20元", (">", 20, "yuan"), "茶价"),
+        ("茶价突破了20元", (">", 20, "yuan"), "茶价"),
+        ("茶价下跌20元", ("=", 20, "yuan"), "茶价"),
+        ("书店市值超百亿元", (">", 1e10, "yuan"), "市值"),
+        ("书店市值近千万元", ("~", 1e7, "yuan"), "市值"),
+        ("電池容量5000毫安時以上的相機", (">=", 5000, "milliampere hour"), "電池容量"),
+    ],
+)
+def test_more_comparators(text, expected, concept):
+    [quantity] = EXTRACTOR.extract(text)
+    assert (quantity.comparator, quantity.value, quantity.unit) == expected
+    assert " ".join(quantity.concept).endswith(concept)
+
+
+@pytest.mark.parametrize("text", ["损失数千万元", "捐出上百万元", "附近百万亩良田", "千万元户", "花了几百万元"])
+def test_an_open_numeral_is_no_number(text):
+    assert read(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("苹果3块5一斤", [("=", 3.5, "yuan")]),
+        ("门票三块五", [("=", 3.5, "yuan")]),
+        ("门票3块25", [("=", 3.25, "yuan")]),
+        ("哥哥身高1米83，弟弟身高一米六", [("=", 1.83, "metre"), ("=", 1.6, "metre")]),
+        ("门票3块5毛", [("=", 3.5, "yuan")]),
+        ("等了一个半小时", [("=", 1.5, "hour")]),
+        ("住了5个半月", [("=", 5.5, "month")]),
+        ("距离3米5人", [("=", 3, "metre"), ("=", 5, "person")]),
+        ("距离3米50公斤", [("=", 3, "metre"), ("=", 50, "kilogram")]),
+    ],
+)
+def test_tenths_after_a_unit(text, expected):
+    assert read(text) == [(comparator, pytest.approx(value), unit) for comparator, value, unit in expected]
+
+
+def test_a_range_per_share():
+    [quantity] = EXTRACTOR.extract("招股价为每股6-9港元")
+    assert (quantity.value, quantity.high, quantity.unit) == (6, 9, "hong kong dollar per share")
