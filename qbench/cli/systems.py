@@ -74,6 +74,8 @@ def _list() -> list[str]:
     alone = [model.name for model in models if model not in REGISTRY.of("reranker")]
     lines += ["rerankers: after ' + ', any model" + (f" but {_and(alone)}" if alone else "")]
     lines += ["  BM25 + ColBERT(model=my-colbert, k=100) ranks BM25's best 100 anew", ""]
+    asked = [entry for entry in REGISTRY.of("reranker") if entry not in models]
+    lines += _section("rerankers that ask a chat model, after ' + ' alone", asked)
     lines += _section("fusions: after a reranker and '-'", REGISTRY.of("fusion"))
     codecs = REGISTRY.of("compression")
     trained = [codec for codec in codecs if _TRAINED.search(codec.what)]
@@ -126,7 +128,7 @@ def _described(name: str) -> Sequence[tuple[Row, Mapping[str, Value]]]:
 
 
 def _parts(name: str) -> list[Row]:
-    """What is no system, but in the list: a score by its name ("Q", here with the first model), a fusion, a codec."""
+    """What is no system, but in the list: a score by its name ("Q", here with the first model), a reranker, a codec."""
     from qbench.retrieval.entries import REGISTRY
     from qbench.retrieval.reference import rows
 
@@ -136,7 +138,7 @@ def _parts(name: str) -> list[Row]:
     listed = rows()
     if any(row.name == name and row.role == "first stage" for row in listed):
         return []
-    return [row for row in listed if row.name == wanted and row.role != "reranker"]
+    return [row for row in listed if row.name == wanted]
 
 
 def _explain(name: str) -> None:

@@ -28,7 +28,7 @@ def test_lists_every_model_once_on_a_line_of_80_columns():
     first = [line.split()[0] for line in lines if line.startswith("  ")]
     for role in ("first stage", "fusion", "compression"):
         assert all(first.count(entry.name) == 1 for entry in REGISTRY.of(role) if entry.name != "BM25")
-    assert {"QBM25", "BindBM25", "BM25_filter"} <= set(first)
+    assert {"QBM25", "BindBM25", "BM25_filter", "LLM-listwise"} <= set(first)
     assert not {"QSBERT", "SBERT_filter"} & set(first)
     assert max(map(len, lines)) <= 80
 
@@ -54,6 +54,7 @@ def test_explains_one_system():
         ("filter", "BM25 without the documents"),
         ("PQ", "cuts vectors into M parts"),
         ("RRF", "reciprocal rank fusion"),
+        ("LLM-itemwise", "a chat model scores each document"),
     ],
 )
 def test_explains_what_the_list_names_besides_models(name, said):
