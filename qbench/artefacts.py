@@ -10,6 +10,8 @@ from qbench.digests import remembered
 from qbench.errors import InputError
 from qbench.store import DIGITS, MANIFEST, Manifest, read_manifest
 
+LOOKS = 100
+"""Times that an artefact is looked at, at most, while other processes replace it."""
 CARD = "README.md"
 """The card of an artefact, which users may edit."""
 AUDIT = "audit.json"
@@ -34,17 +36,28 @@ def open_artefact(
         InputError: the folder is missing, unfinished, or of another kind; a file is missing or has changed, or is a
             link that leads out of the folder.
     """
-    manifest = read_manifest(folder, kind)
+    looks = 1
+    while True:
+        seen = _written(folder)
+        manifest = read_manifest(folder, kind)
+        try:
+            _check(folder, manifest, needed, content=content)
+        except (InputError, OSError):
+            # Another process may have replaced it meanwhile, by one of the same manifest, too.
+            if looks == LOOKS or _written(folder) == seen:
+                raise
+            looks += 1
+        else:
+            return manifest
+
+
+def _written(folder: Path) -> tuple[int, int] | None:
+    """What tells a manifest from the one that replaces it; None where there is none."""
     try:
-        _check(folder, manifest, needed, content=content)
-    except (InputError, OSError):
-        now = read_manifest(folder, kind)
-        if now == manifest:
-            raise
-        # Another process has replaced it meanwhile; what replaces that in turn is left to the next call.
-        _check(folder, now, needed, content=content)
-        return now
-    return manifest
+        found = (folder / MANIFEST).stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def _check(folder: Path, manifest: Manifest, needed: Sequence[str], *, content: bool) -> None:
