@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from qbench.digests import remembered
+from qbench.digests import State, file_state, remembered
 from qbench.errors import InputError
 from qbench.store import DIGITS, MANIFEST, Manifest, read_manifest
 
@@ -51,13 +51,11 @@ def open_artefact(
             return manifest
 
 
-def _written(folder: Path) -> tuple[int, int] | None:
-    """What tells a manifest from the one that replaces it; None where there is none."""
-    try:
-        found = (folder / MANIFEST).stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns
+def _written(folder: Path) -> State | None:
+    """The state of a folder's manifest; None where there is none."""
+    with suppress(OSError):
+        return file_state(folder / MANIFEST)
+    return None
 
 
 def _check(folder: Path, manifest: Manifest, needed: Sequence[str], *, content: bool) -> None:

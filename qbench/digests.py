@@ -49,7 +49,7 @@ def remembered(folder: Path, names: Iterable[str], *, again: bool = False) -> di
         if not path.is_file():
             continue
         with suppress(FileNotFoundError):  # another process is replacing the folder
-            state = _state(path)
+            state = file_state(path)
             before = known.get(name)
             same = before is not None and before[0] == state and not again
             found[name] = before if before is not None and same else (state, sha256(path))
@@ -58,7 +58,12 @@ def remembered(folder: Path, names: Iterable[str], *, again: bool = False) -> di
     return {name: digest for name, (_, digest) in found.items()}
 
 
-def _state(path: Path) -> State:
+def file_state(path: Path) -> State:
+    """What tells a file from the one that replaces it, without reading it.
+
+    Raises:
+        OSError: there is none.
+    """
     seen = path.stat()
     return [seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns]
 
