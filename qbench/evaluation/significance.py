@@ -9,7 +9,8 @@ answered well or badly together, so that a topic, and not a query, is what is dr
   trials whose groups are assigned as a whole; Canay, Romano and Shaikh 2017 for signs of clusters), exact whatever the
   dependence within a topic. The p-value of a pair is the share of random sign vectors whose mean difference is at
   least as far from zero as the one seen; the seen one counts among them, p = (b + 1) / (B + 1), so that p is never 0
-  and the test keeps its level (Phipson and Smyth 2010).
+  and the test keeps its level (Phipson and Smyth 2010). Where there are no more sign vectors than resamples (2^13 for
+  13 topics), each is taken once, and p is exact: no seed changes it.
 - The bootstrap draws topics with all their queries (the cluster bootstrap: Davison and Hinkley 1997, section 3.8; Field
   and Welsh 2007). The mean over the queries of a draw is a ratio, since topics differ in size.
 - Percentile intervals of few topics are too narrow. Their ends are taken further out, where a t interval's would lie
@@ -178,8 +179,8 @@ def summarise(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Means with intervals, and every pair of comparable systems with its test.
 
-    The signs of a pair come from a generator made of the seed and the pair's two labels, and the sign of a topic from
-    its place among the sorted topics: p depends neither on the other systems nor on the order of anything. The
+    All pairs are tested under the same sign vectors, made of the seed; the sign of a topic comes from its place among
+    the sorted topics: p depends neither on the other systems, nor on names, nor on the order of anything. The
     bootstrap draws its topics once and uses them for all systems, so that intervals of differences are paired.
 
     Args:
@@ -252,8 +253,8 @@ def _pairs(
     p = np.empty((len(scores.measures), len(couples)))
     ends = np.empty((2, len(scores.measures), len(couples)))
     for c, (i, j) in enumerate(couples):
-        signs = generator(seed, "sign flips", f"{scores.labels[i]}\x1f{scores.labels[j]}")
-        p[:, c] = sign_flip_test(cluster_sums(scores.values[i] - scores.values[j], clusters), resamples, signs)
+        gaps = cluster_sums(scores.values[i] - scores.values[j], clusters)
+        p[:, c] = sign_flip_test(gaps, resamples, generator(seed, "sign flips"))
         ends[:, :, c] = np.quantile(resampled[i] - resampled[j], levels, axis=1)
         progress(c + 1, len(couples), "pairs tested")
     rows: list[tuple[object, ...]] = []
@@ -314,31 +315,46 @@ def sign_flip_test(differences: Floats, resamples: int, rng: np.random.Generator
     Args:
         differences: shape (measures, items), the scores of one system less those of the other, summed by topic
             (`cluster_sums`) or of each query.
-        resamples: B, how many sign vectors.
+        resamples: B, how many sign vectors; with 2^items <= B every vector is taken once instead.
         rng: gives the signs.
 
     Returns:
         shape (measures,), (b + 1) / (B + 1), where b counts the resamples whose sum is as far from zero as the seen
-        one, or further. Sums that only rounding tells apart count as equal.
+        one, or further; the share of such vectors where every vector is taken. Sums that only rounding tells apart
+        count as equal.
     """
-    measures, queries = differences.shape
+    measures, items = differences.shape
+    exact = items < resamples.bit_length()
+    vectors = 1 << items if exact else resamples
     patterns = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) * 2.0 - 1.0
-    sums, part = np.zeros((resamples, measures)), np.empty((resamples, measures))
-    for first in range(0, queries, 8 * _CHUNK):
+    sums, part = np.zeros((vectors, measures)), np.empty((vectors, measures))
+    for first in range(0, items, 8 * _CHUNK):
         chunk = differences[:, first : first + 8 * _CHUNK]
         groups = -(-chunk.shape[1] // 8)
         padded = np.zeros((measures, groups * 8))
         padded[:, : chunk.shape[1]] = chunk
         # (groups, 256, measures): one look-up fetches all measures of a group.
         tables = np.ascontiguousarray(np.einsum("mgk,pk->gpm", padded.reshape(measures, groups, 8), patterns))
-        codes = np.frombuffer(rng.bytes(groups * resamples), dtype=np.uint8).reshape(groups, resamples)
+        codes = _every_code(items) if exact else _drawn_codes(groups, resamples, rng)
         for g in range(groups):
             # A byte is never out of range; "clip" lets take write into `part` without a copy.
             np.take(tables[g], codes[g], axis=0, out=part, mode="clip")
             sums += part
     seen, sizes = np.abs(differences.sum(axis=1)), np.abs(differences).sum(axis=1)
     extreme = (np.abs(sums) >= seen - _TIE * sizes).sum(axis=0)
-    return np.asarray((extreme + 1) / (resamples + 1))
+    return np.asarray(extreme / vectors if exact else (extreme + 1) / (resamples + 1))
+
+
+def _drawn_codes(groups: int, resamples: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Shape (groups, resamples): random signs of eight items each."""
+    return np.frombuffer(rng.bytes(groups * resamples), dtype=np.uint8).reshape(groups, resamples)
+
+
+def _every_code(items: int) -> NDArray[np.uint8]:
+    """Shape (groups, 2^items): every vector of signs once, eight items a byte, the first item in its highest bit."""
+    groups = -(-items // 8)
+    vectors = np.arange(1 << items) << (8 * groups - items)
+    return np.stack([(vectors >> 8 * g & 255).astype(np.uint8) for g in reversed(range(groups))])
 
 
 def holm(p: Sequence[float] | Floats) -> Floats:

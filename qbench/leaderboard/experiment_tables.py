@@ -230,16 +230,12 @@ def _changes(
             for row, key in cells
             if key[1] == measure and key[0] != start and (row, (start, measure)) in cells
         }
-        names = [f"{row}\x1f{leaderboard}" for row, (leaderboard, _) in changes]
-        adjusted = holm(_sign_tests(names, list(changes.values()), clusters, tests))
+        adjusted = holm(_sign_tests(list(changes.values()), clusters, tests))
         for (position, change), p in zip(changes.items(), adjusted, strict=True):
             # Adding 0 turns -0.0 into 0.0.
             cells[position] = ExperimentCell(cells[position].mean, start, float(change.mean()) + 0.0, float(p))
         pairs = [(row, key, table.against[row]) for row, key in changes if (table.against.get(row), key) in changes]
-        names = [f"{row}\x1f{other}\x1f{key[0]}" for row, key, other in pairs]
-        between = _sign_tests(
-            names, [changes[row, key] - changes[other, key] for row, key, other in pairs], clusters, tests
-        )
+        between = _sign_tests([changes[row, key] - changes[other, key] for row, key, other in pairs], clusters, tests)
         for (row, key, other), p in zip(pairs, holm(between), strict=True):
             cells[row, key] = replace(cells[row, key], other=other, p_other=float(p))
     return cells
@@ -252,17 +248,12 @@ def _values(leaderboard: Leaderboard, row: str, measure: str) -> NDArray[np.floa
     return part.sort("query_id")["value"].to_numpy()
 
 
-def _sign_tests(
-    names: Sequence[str],
-    differences: Sequence[NDArray[np.float64]],
-    clusters: NDArray[np.int64],
-    tests: Tests,
-) -> list[float]:
+def _sign_tests(differences: Sequence[NDArray[np.float64]], clusters: NDArray[np.int64], tests: Tests) -> list[float]:
     """Uncorrected p-values of per-query differences, ordered by query id, as are the clusters."""
     p = []
-    for name, values in zip(names, differences, strict=True):
-        sums, signs = cluster_sums(values[None, :], clusters), generator(tests.seed, "sign flips", name)
-        p.append(float(sign_flip_test(sums, tests.resamples, signs)[0]))
+    for values in differences:
+        signs = generator(tests.seed, "sign flips")
+        p.append(float(sign_flip_test(cluster_sums(values[None, :], clusters), tests.resamples, signs)[0]))
     return p
 
 

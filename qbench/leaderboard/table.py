@@ -196,7 +196,7 @@ def _power(couples: int, resamples: int, drawn: int, by: By) -> list[str]:
     if not couples:
         return []
     notes, pairs = [], f"With {couples} pairs of systems and"
-    if couples / (resamples + 1) >= LEVEL:
+    if couples / (resamples + 1) >= LEVEL and 2**drawn > resamples:
         notes.append(
             f"{pairs} {resamples} resamples no difference can be significant after Holm: "
             f"use more than {int(couples / LEVEL)} resamples."
