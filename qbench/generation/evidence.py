@@ -44,7 +44,8 @@ REACH = 60
 """Characters between concept and number, at most."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
-_PARTING = re.compile(r"[,;()\[\]?!]|\.\s")
+_PARTING = re.compile(r"[,;()\[\]?!]|\.[\d\s]")
+"""What parts a concept from a number: also a full stop with the number of the next note, "$3 million.5 Interest is"."""
 _BESIDE = re.compile(r"[\s:=(]{0,2}")
 _MOVED_BEFORE = re.compile(
     r"\b(?:up|down|by|los[et]|loses|losing|shed|added|adds|sav(?:e[ds]?|ing)|rose|risen|rises?|fell|fallen|falls?|grew|grown|grows?|gain(?:ed|s)?|jump(?:ed|s)?|drop(?:ped|s)?|"
@@ -58,6 +59,13 @@ _MOVED_AFTER = re.compile(
     re.IGNORECASE,
 )
 _PER = re.compile(r"\s*(?:(?:per|each|apiece|an?)\s+\w|apiece\b|/\s*\w|shr?\b|share\b)", re.IGNORECASE)
+_MOVING = re.compile(
+    r"(?<!pct )(?<!% )\b(?:rais|cut|increas|reduc|lower(?=e|i|s)|boost|lift|hik|slash|trim)\w*\s+"
+    r"(?:(?:the|its|their|our|his|her)\s+)?$",
+    re.IGNORECASE,
+)
+_TO = re.compile(r"\b(?:to|at|of|as|from|in|is|are|was|were)\b|[([:=]", re.IGNORECASE)
+"""Before a concept, and what makes of the number after it the level reached: "raising taxes about 20 million"."""
 _MOVE_OF = re.compile(
     r"\b(?:increase|decrease|decline|growth|reduction|rise|fall|drop|change|improvement|shortfall|excess)s?"
     r"\s+(?:in|of)(?:\s+(?:the|its|our))?\s*$",
@@ -67,7 +75,8 @@ _MOVE_OF = re.compile(
 
 _WITHIN = re.compile(
     r"\b(?:(?:from|excluding|for|against|after|before|following|(?:related|relating|attributable)\s+to)"
-    r"(?:\s+(?:the|its|our))?|valu(?:ed|es|ing)\b[^.;]{0,30})\s*$",
+    r"(?:\s+(?:the|its|our))?|(?:includ|record|report|present|classifi)ed\s+(?:with)?in(?:\s+(?:the|its|our))?\s*[\"“]?"
+    r"|valu(?:ed|es|ing)\b[^.;]{0,30})\s*$",
     re.IGNORECASE,
 )
 """Before a concept that narrows another one down ("amortization of intangibles from acquisitions of $9 million"), or of
@@ -93,7 +102,7 @@ _BEYOND = re.compile(r"\s+(?:exceed\w*|in\s+excess\s+of|over\s+and\s+above)\b", 
 _AGO = re.compile(r"\s*(?:ago|earlier|later|previously)\b", re.IGNORECASE)
 """After a time that says when, and not how long."""
 _EFFECT = re.compile(
-    r"\b(?:impact\w*|affect\w*|effects?|contribut\w*|offset\w*|attribut\w*|exchange|currenc(?:y|ies)|due\s+to|driven)\b",
+    r"\b(?:impact\w*|affect\w*|effects?|contribut\w*|offset\w*|attribut\w*|exchange|currenc(?:y|ies)|due\s+to|driven|without)\b",
     re.IGNORECASE,
 )
 """In a sentence with a change: the number may be what one cause of it did, "rates reduced costs by $35 million"."""
@@ -317,6 +326,9 @@ def _narrows(lead: str, row: dict[str, Any], text: str, spans: Sequence[Span]) -
     if not row["change"] and _MOVE_OF.search(lead):
         return True
     last = max((last for _, last in spans), default=0)
+    start = _number(row)[0]
+    if not row["change"] and last <= start and _MOVING.search(lead) and not _TO.search(text, last, start):
+        return True
     if last and _LISTED.search(lead) and text[last:].startswith(" of "):
         return True
     return bool(last and _BEYOND.match(text, last))

@@ -23,6 +23,7 @@ from qbench.generation.pairs import Pair, observed, pair_table, phrase, sane
 from qbench.quantities.concept_match import Concept, concept_stretches, concept_words
 from qbench.quantities.english.heads import EMPTY, LASTING, POPULATIONS
 from qbench.quantities.english.lexicon import WEAK_WORDS
+from qbench.quantities.types import Span
 from qbench.randomness import shuffled
 
 TIME = "a time of something that does not last"
@@ -41,6 +42,7 @@ WORDLESS = "no word that can be searched for, or too many"
 SCATTERED = "words that never stand side by side"
 NOUN = "a count of something that is not counted"
 MOVED = "a level of a change"
+RAN_IN = "a heading that ran into the words after it"
 
 
 def _words(text: str) -> frozenset[str]:
@@ -80,7 +82,8 @@ _PORTIONS = _words(
 
 _VAGUE = _words(
     "score index scale factor size count number rank rating multiple dose ratio rate risk coefficient credit market "
-    "system plan package age aged labour labor pay paying top pretax water heifer steer hog cattle interest"
+    "system plan package age aged labour labor pay paying top pretax water heifer steer hog cattle interest charge "
+    "obligation commitment service"
 )
 """Words that leave open what is measured where no other stands beside them."""
 
@@ -294,23 +297,30 @@ class Gate:
         if phrase(self.mentions, pair) is None:
             return SCATTERED
         rows = observed(self.mentions, (pair.concept,), pair.unit, pair.change)
-        named = [self._is_title(int(row)) for row in rows.tolist()]
+        stated = [self._stretches(int(row)) for row in rows.tolist()]
+        if any(self.mentions.names.ran_together(text[first:last]) for text, spans in stated for first, last in spans):
+            return RAN_IN
+        named = [_is_title(text, spans) for text, spans in stated]
         return NAME if named and sum(named) >= _TITLE * len(named) else None
 
-    def _is_title(self, row: int) -> bool:
-        """Whether every word of a mention's concept is capitalised where it stands, inside a sentence.
-
-        A label that stands right before its number ("Revs 12 mln") is none.
-        """
+    def _stretches(self, row: int) -> tuple[str, list[Span]]:
+        """The sentence of a mention, and where the stretches of its concept stand."""
         text = self.mentions.texts[int(self.mentions.doc[row])]
         words, place = self.mentions.table["concept"][row].split(), self.mentions.table["concept_spans"][row].to_list()
-        spans = [span for _, span in concept_stretches(tuple(words), place, text)]
-        stated = [text[first:last] for first, last in spans]
-        if not stated or any(_AMOUNT.match(text, last) for _, last in spans):
-            return False
-        parts = [word for part in stated for word in part.split() if word[:1].isalpha() and len(word) > 2]
-        inside = all(first > 0 for first, _ in spans) or len(parts) > 1
-        return inside and bool(parts) and all(word[0].isupper() and word[1:].islower() for word in parts)
+        return text, [span for _, span in concept_stretches(tuple(words), place, text)]
+
+
+def _is_title(text: str, spans: Sequence[Span]) -> bool:
+    """Whether every word of a concept is capitalised where it stands, inside a sentence.
+
+    A label that stands right before its number ("Revs 12 mln") is none.
+    """
+    stated = [text[first:last] for first, last in spans]
+    if not stated or any(_AMOUNT.match(text, last) for _, last in spans):
+        return False
+    parts = [word for part in stated for word in part.split() if word[:1].isalpha() and len(word) > 2]
+    inside = all(first > 0 for first, _ in spans) or len(parts) > 1
+    return inside and bool(parts) and all(word[0].isupper() and word[1:].islower() for word in parts)
 
 
 def usable_pairs(mentions: Mentions, options: GenerationOptions) -> tuple[list[Pair], dict[str, int]]:

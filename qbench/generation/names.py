@@ -24,6 +24,10 @@ _PLAIN = FUNCTION_WORDS | _DATES
 _OF_A_COUNTRY = frozenset("federal american british japanese german french canadian swiss chinese indian".split())
 """Words that tie a text to a country however they are written."""
 
+_JOINED = re.compile(r"\b([A-Z][a-z]{2,})([A-Z][a-z]{2,})\b")
+COMMON = 5
+"""How often the corpus writes each half without a capital; the halves of a name ("YouTube") are rarer."""
+
 NAMED = 2.0
 """A word is a name if it is written with a capital more than so many times as often as without."""
 
@@ -62,6 +66,12 @@ class Names:
         large, small = self._cases
         word = word.lower()
         return large[word] > NAMED * small[word]
+
+    def ran_together(self, text: str) -> bool:
+        """Whether a text has two words of the corpus in one: a heading without its line break, "TaxesCash paid"."""
+        _, small = self._cases
+        parts = _JOINED.findall(text)
+        return any(min(small[first.lower()], small[second.lower()]) >= COMMON for first, second in parts)
 
     def of(self, text: str) -> set[str]:
         """The names in a text, in small letters; those of several words whole."""

@@ -58,8 +58,8 @@ _LEFT_OUT = re.compile(
 )
 """Before a count of those who are not meant."""
 _IN_GROUP = re.compile(
-    r"\s+(?:were\s+)?(?:in|to|into|received|allocated\s+to|assigned\s+to|randomi[sz]ed\s+to)\s+(?:(?:the|each|either|one|a)\s+)?"
-    r"(?:[\w-]+\s+){0,3}(?:group|arm|cohort)\b",
+    r"\s+(?:were\s+)?(?:(?:allocated|assigned|randomi[sz]ed|divided|included)\s+)?(?:in|to|into|received)\s+(?:"
+    r"(?:(?:the|each|either|one|a)\s+)?(?:[\w-]+\s+){0,3}(?:group|arm|cohort)|(?:each|either|both)\s+(?:[\w-]+\s+){0,3}(?:group|arm|cohort)s)\b",
     re.IGNORECASE,
 )
 """After a count: one of the parts of a study."""
@@ -77,7 +77,7 @@ _SOME_DID = re.compile(
 _SUBSET = re.compile(r"\bsub-?(?:sets?|samples?|groups?|populations?)\b[^.;]*$", re.IGNORECASE)
 _SENT_BEFORE = re.compile(
     r"\b(?:la(?:y|ys|id|ying)\s+off|lay-?offs?\s+of|dismiss\w*|sack(?:s|ed|ing)?|fir(?:es?|ed|ing)|(?:re)?hir(?:es?|ed|ing)|furlough\w*"
-    r"|recall\w*|transfer\w*|relocat\w*|eliminat\w*)\s+(?:(?:about|around|some|nearly|almost|up\s+to|at\s+least|more\s+than)\s+){0,2}$",
+    r"|recall\w*|transfer\w*|relocat\w*|eliminat\w*)\s+(?:(?:about|around|approximately|roughly|some|nearly|almost|over|another|up\s+to|at\s+least|(?:more|fewer)\s+than)\s+){0,2}$",
     re.IGNORECASE,
 )
 _SENT_AFTER = re.compile(
@@ -132,7 +132,7 @@ _AMONG = re.compile(
     r"\b(?:includ(?:es?|ed|ing)|of\s+which|compris\w+|consist\w*\s+of|made\s+up\s+of|part(?:ly)?\s+of|portion\s+of|exclud\w+)\b(?:[^.;]|(?<=\d)\.(?=\d))*$",
     re.IGNORECASE,
 )
-_MORE = re.compile(r"\b(?:additional|another|further|extra|incremental)\s+(?:\w+\s+)?[$€£¥]?\s*$", re.IGNORECASE)
+_MORE = re.compile(r"\b(?:additional|another|further|extra|incremental)\s+(?:[\w-]+\s+)?[$€£¥]?\s*$", re.IGNORECASE)
 _BROUGHT = re.compile(
     r"\b(?:generat|contribut|represent|account|bring|produc|yield)\w*\s+(?:in\s+|for\s+)?(?:\w+\s+){0,2}[$€£¥]?\s*$",
     re.IGNORECASE,
@@ -140,6 +140,21 @@ _BROUGHT = re.compile(
 _NEW = re.compile(r"\b(?:new|newly\s+\w+|fresh|added|incremental)\s+$", re.IGNORECASE)
 """Before what comes to a whole that was there: "it generates 5 million of revenue", "an additional 5 million",
 "5 million of new reserves"."""
+_LEADING = re.compile(
+    r"\W*(?:(?:about|approximately|around|some|nearly|almost|over|roughly|(?:more|less)\s+than)\s+)*", re.IGNORECASE
+)
+_OF_CONCEPT = re.compile(r"\s*(?:of|in)\b", re.IGNORECASE)
+_LINE_AND = re.compile(
+    _LEADING.pattern + r"[$€£¥]?\d[\d.,]*(?:\s+\w+){1,2}?\s+(?:of|in)\s+[^.;,:]{3,80}?\s+and\s+[$€£¥]?\s*",
+    re.IGNORECASE,
+)
+"""Before and after an amount that begins its sentence: the line of a list, whose heading says what of it is meant."""
+_BOOKED = re.compile(
+    r"\b(?:recogni[sz]\w+|record(?:s|ed|ing)?|reali[sz]\w+|book(?:s|ed|ing)?|result(?:s|ed|ing)?\s+in)\s+(?:an?|the)\s+(?:[\w-]+\s+){0,2}[$€£¥]?\s*$",
+    re.IGNORECASE,
+)
+"""Before a loss: that of one deal, "it recorded a loss of $9 million" beside "its loss was $9 million"."""
+_RESULT = frozenset({"loss", "profit"})
 _NAMED = re.compile(r"(?:^|[^\w.])(?P<before>\S+\s+)?(?P<name>[A-Z][\w&-]*)\s+$")
 """Before a concept: the name of what it is of, "Data Center revenue"."""
 
@@ -154,6 +169,8 @@ def is_part_of_amount(row: Row, text: str, spans: Sequence[Span]) -> bool:
     words = concept_words(tuple(row["concept"].split()))
     if not words or change or row["family"] in ("ratio", "time", "age"):
         return False
+    if row["family"] == "currency" and first == start and _begins_line(row, text, spans):
+        return True
     if not DEBTS.isdisjoint((words[0], words[-1])):  # "debt", "loans to Ruritania"
         if _DUE.match(text, last) or _WERE_DEALT_WITH.match(text, last):
             return True
@@ -173,7 +190,16 @@ def is_part_of_amount(row: Row, text: str, spans: Sequence[Span]) -> bool:
         return True
     if first == start and _BROUGHT.search(before):
         return True
+    if words[-1] in _RESULT and _BOOKED.search(lead):
+        return True
     return line or _PLACE.match(text, last) is not None
+
+
+def _begins_line(row: Row, text: str, spans: Sequence[Span]) -> bool:
+    """Whether a sentence begins with an amount, and "of" ties what it is of to it: "$5 million of loans due to ..."."""
+    before = text[: row["value_start"]]
+    begins = _LEADING.fullmatch(before) or _LINE_AND.fullmatch(before)
+    return bool(begins) and bool(spans) and _OF_CONCEPT.match(text, max(row["value_end"], row["unit_end"])) is not None
 
 
 def _is_of_named(text: str, at: int) -> bool:

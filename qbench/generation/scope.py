@@ -66,7 +66,7 @@ _SEGMENT = re.compile(
     re.IGNORECASE,
 )
 _MOMENT_BEFORE = re.compile(
-    r"\b(?:at|after|by|until|till|every|each|within|before|since|first|last|initial|final|next|second|third|remaining"
+    r"\b(?:at|after|by|until|till|every|each|any|within|before|since|first|last|initial|final|next|second|third|remaining"
     r"|additional|another|further|previous|preceding|prior|past|subsequent|following)\s+"
     r"(?:(?:about|around|approximately|nearly|only|just|at\s+(?:least|most)|(?:more|less)\s+than|up\s+to)\s+)?"
     r"(?:\d[\d.]*(?:\s*,\s*|\s+(?:and|or|to)\s+|,\s*and\s+))*$",
@@ -91,7 +91,7 @@ _MIGHT_AFTER = re.compile(r"[^.;,]{0,40}\b(?:could|might|would|may)\b")
 _NOT_YET = re.compile(r"[^.;,]{0,25}\bnot\s+(?:yet\s+)?(?:been\s+)?[a-z]+(?:ed|id|nt)\b", re.IGNORECASE)
 _EXPECTED = re.compile(
     r"\b(?:would|could|may|might|[Ii]f|expect\w*|[Aa]nticipat\w*|forecasts?|forecasting|project(?:s|ed|ing)|aim(?:s|ed|ing)?"
-    r"|target(?:s|ed|ing)?|hop(?:es?|ed|ing)|plan(?:s|ned|ning|\s+(?:to|of))|intend(?:s|ed|ing)?|propos(?:es?|ed|ing)|propos(?:al|als)|probably|likely|chances?|possib\w+|potential\w*|interested\s+in|speculat\w+|rumou?r\w*)\b"
+    r"|target(?:s|ed|ing)?|hop(?:es?|ed|ing)|plan(?:s|ned|ning|\s+(?:to|of))|intend(?:s|ed|ing)?|propos(?:es?|ed|ing)|propos(?:al|als)|Planned|Expected|Proposed|Anticipated|Budgeted|probably|likely|chances?|possib\w+|potential\w*|interested\s+in|speculat\w+|rumou?r\w*)\b"
     r"(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
 )
 """Before a number in its clause: what is hoped for, expected or supposed leaves open what it comes to."""
@@ -118,6 +118,12 @@ _ACTS = re.compile(
 _RESULTS = frozenset("profit profits income revenue revenues sales earnings margin margins loss losses results".split())
 _PER = re.compile(r"\b(?:per(?:\s+each)?|for\s+(?:each|every))\s+[$€£¥]?\s*$", re.IGNORECASE)
 """Before an amount: "20 shares per each $1,000 bond", "12 for every $1,000 of principal"."""
+_SEVERAL = re.compile(
+    r"(?:\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|several)|(?<![\d.,/-])\d{1,2})\s+$", re.IGNORECASE
+)
+"""Before a time that each of several took: "four 4-minute sessions"."""
+_FEE_FOR = re.compile(r"\s+for\s+(?:the\s+)?\w+(?:ing|ment)\b", re.IGNORECASE)
+"""After a fee: one of several, "3/8 pct for underwriting"."""
 _SLASH_BEFORE, _SLASH_AFTER = re.compile(r"\d\s*/\s*$"), re.compile(r"\s*/\s*\d")
 
 
@@ -145,11 +151,25 @@ def restriction(row: Row, text: str, spans: Sequence[Span], mates: Sequence[Row]
         return PART
     if family == "currency" and _is_of_segment(row, text, spans):
         return SEGMENT
+    if family == "ratio" and row["concept"].split()[-1:] in (["fee"], ["fees"]) and _FEE_FOR.match(text, _last(row)):
+        return PART
+    if family == "time" and _is_of_several(row, text):
+        return PIECE
     if family == "time" and _is_moment(row, text, spans):
         return MOMENT
     if _is_not_done(row, text, spans):
         return NOT_DONE
     return EFFECT if _is_effect(row, text, spans) else None
+
+
+def _last(row: Row) -> int:
+    return int(max(row["value_end"], row["unit_end"]))
+
+
+def _is_of_several(row: Row, text: str) -> bool:
+    """Whether a time stands between a number and the noun that it counts: "four 4-minute sessions"."""
+    start, end = row["value_start"], row["value_end"]
+    return text[end : end + 1] in ("-", "‑") and _SEVERAL.search(text, max(0, start - 12), start) is not None
 
 
 def _is_fraction(row: Row, text: str) -> bool:

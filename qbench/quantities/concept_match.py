@@ -30,7 +30,7 @@ Grade = Literal[-1, 0, 1, 2]
 WHOLES = frozenset(
     "sale revenue turnover profit loss income earning debt reserve asset liability deposit expense expenditure cost "
     "spending deficit surplus surpluse export import shipment production output capital equity backlog proceed gain "
-    "indebtedness borrowing benefit".split()
+    "indebtedness borrowing benefit tax".split()
 )
 """Words, folded, for sums of many things: what stands before them most often names a part, "copper sales"."""
 

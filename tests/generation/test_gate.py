@@ -58,6 +58,9 @@ def reason_of(concept, unit, *, value=3.0, change="", more=()):
         ("unemployment rate", "percentage", None),
         ("patients", "percentage", gate.POPULATION),
         ("placebo group", "percentage", gate.NOTHING),
+        ("charges", "dollar", gate.NOTHING),
+        ("severance charges", "dollar", None),
+        ("service", "year", gate.NOTHING),
         ("women", "percentage", gate.POPULATION),
         ("net", "dollar", gate.NOTHING),
         ("following table", "dollar", gate.NOTHING),
@@ -190,3 +193,10 @@ def test_what_is_left_out_is_counted_and_nothing_left_is_an_error():
         usable_pairs(mentions_of(*many[6:]), GenerationOptions())
     every = usable_pairs(mentions_of(*many), GenerationOptions(gate=False))[0]
     assert every == [Pair(("net",), "dollar"), Pair(("net", "income"), "dollar")]
+
+
+def test_a_heading_that_ran_into_the_words_after_it():
+    said = [(concept, 3.0 + n, "dollar") for concept in ("harbour tolls", "cash paid") for n in range(5)]
+    assert reason_of("TollsCash paid", "dollar", more=said) == gate.RAN_IN
+    assert reason_of("TarlineCash paid", "dollar", more=said) is None
+    assert reason_of("cash paid", "dollar", more=said[:5]) is None

@@ -181,3 +181,25 @@ def test_what_others_are_counted_by():
     assert doubt("They gave ten oars per each $<50> {bond}.") == PIECE
     assert doubt("They gave ten oars for every $<50> of {principal}.") == PIECE
     assert doubt("They gave ten oars and a $<50> {bond}.") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "reason"),
+    [
+        ("The mean of any <5> of {service} is taken.", TIME, MOMENT),
+        ("Planned {output} was <5> in May.", DOSE, NOT_DONE),
+        ("The {output} was <5> in May.", DOSE, ""),
+    ],
+)
+def test_times_of_any_and_plans(text, unit, reason):
+    assert doubt(text, unit) == reason
+
+
+@pytest.mark.parametrize(
+    ("before", "reason"), [("four ", PIECE), ("4 ", PIECE), ("a ", ""), ("in 1986 ", ""), ("12,804 ", "")]
+)
+def test_a_time_of_each_of_several(before, reason):
+    table, plain = table_of(f"They gave {before}<5>-week {{courses}}.", unit=TIME)
+    at = plain.index("week")
+    table = table.with_columns(unit_start=pl.lit(at, pl.Int32), unit_end=pl.lit(at + 4, pl.Int32))
+    assert doubts(table, [plain]) == [reason]
