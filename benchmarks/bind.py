@@ -89,7 +89,7 @@ def scored(benchmark: Benchmark, queries: Sequence[Query], root: Path, encoder: 
     made = []
     for query, search, asked in zip(queries, searches, bench.asked(queries, "parsed", encoder), strict=True):
         hits, judged = with_satisfying(ranker.search(search), index, asked), grades[query.query_id]
-        found = parts(index.mentions, index.texts, asked, hits.docs)
+        found = parts(index.records, asked, hits.docs)
         of_hits = np.array([judged.get(int(doc), 0) for doc in hits.docs], dtype=np.float64)
         ideal = dcg(np.array(sorted((g for g in judged.values() if g > 0), reverse=True)[:DEPTH], dtype=np.float64))
         decided = of_hits >= 0
@@ -97,7 +97,7 @@ def scored(benchmark: Benchmark, queries: Sequence[Query], root: Path, encoder: 
             near = np.zeros(hits.docs.size)
             if index.vectors is not None and asked.vector is not None:
                 cosines = index.vectors.cosines(index.mentions.starts, hits.docs, asked.vector)
-                near = meanings(index.mentions, asked, hits.docs, cosines)
+                near = meanings(index.records, asked, hits.docs, cosines)
             table = np.column_stack([normalised(hits.scores), found, near])
             made.append(Scored(table[decided], of_hits[decided], ideal))
     return made

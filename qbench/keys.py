@@ -44,7 +44,7 @@ REVISIONS: dict[str, int] = {
     "quantities": 1,
     "served tables": 1,
     "quantity-index": 2,
-    "binding-index": 1,
+    "binding-index": 2,
     "mention texts": 1,
     "language model ranking": 2,
     "run": 4,

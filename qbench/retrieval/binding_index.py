@@ -6,7 +6,7 @@ sentence between. All are stems, in which a query's words are compared with them
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -22,8 +22,9 @@ from qbench.quantities.units import Units
 from qbench.retrieval.analysis import token_ids, tokenized
 from qbench.retrieval.mentions import DocumentMentions
 from qbench.retrieval.rates import amount_of
-from qbench.retrieval.stored import loaded, save_arrays
-from qbench.scoring.binding import (
+from qbench.retrieval.stored import loaded, mapped, save_arrays
+from qbench.scoring.binding import Entries, entries_of
+from qbench.scoring.records import (
     AGE,
     BARE,
     CHANGES,
@@ -33,10 +34,10 @@ from qbench.scoring.binding import (
     OTHER,
     PLACES,
     YEAR,
-    Entries,
     Mentions,
+    Records,
     Texts,
-    entries_of,
+    records_of,
 )
 from qbench.store import read_json, write_json
 
@@ -56,7 +57,8 @@ class BindingIndex:
     """What Bind knows of a corpus.
 
     Attributes:
-        mentions, texts: of the documents, in the order of positions.
+        mentions: of the documents, in the order of positions.
+        records: the words and mentions of each document together.
         entries: the mentions by unit and value.
         terms: stem -> its number.
         base_units: base unit -> its number.
@@ -65,8 +67,8 @@ class BindingIndex:
     """
 
     mentions: Mentions
+    records: Records
     entries: Entries
-    texts: Texts
     terms: Mapping[str, int]
     base_units: Mapping[str, int]
     document_counts: NDArray[np.int64]
@@ -76,7 +78,7 @@ class BindingIndex:
     @property
     def documents(self) -> int:
         """Number of documents."""
-        return self.texts.starts.size - 1
+        return self.records.starts.size - 1
 
     @cached_property
     def document_idf(self) -> NDArray[np.float64]:
@@ -97,7 +99,7 @@ class BindingIndex:
             "mention_counts": self.mention_counts,
             "document_counts": self.document_counts,
         }
-        for prefix, part in (("mentions", self.mentions), ("entries", self.entries), ("texts", self.texts)):
+        for prefix, part in (("mentions", self.mentions), ("records", self.records), ("entries", self.entries)):
             arrays |= {f"{prefix}_{field}": getattr(part, field) for field in _arrays(part)}
         save_arrays(folder, arrays)
         pl.DataFrame({"term": list(self.terms)}, schema={"term": pl.String}).write_parquet(folder / "terms.parquet")
@@ -111,17 +113,17 @@ MOST = 6.0
 
 
 def open_binding_index(folder: Path) -> BindingIndex:
-    """An index that `BindingIndex.save` wrote, in memory: some 350 bytes for a sentence."""
+    """An index that `BindingIndex.save` wrote, in memory but for what only explanations and encoders read."""
 
-    def part(kind: Any, prefix: str, **others: int) -> Any:
-        return kind(**others, **{field: loaded(folder, f"{prefix}_{field}") for field in _arrays(kind)})
+    def part(kind: Any, prefix: str, read: Callable[[Path, str], Any] = loaded, **others: int) -> Any:
+        return kind(**others, **{field: read(folder, f"{prefix}_{field}") for field in _arrays(kind)})
 
-    mentions = part(Mentions, "mentions")
+    mentions = part(Mentions, "mentions", mapped)
     terms = pl.read_parquet(folder / "terms.parquet", glob=False)["term"]
     return BindingIndex(
         mentions,
+        part(Records, "records"),
         part(Entries, "entries", size=mentions.starts.size - 1),
-        part(Texts, "texts"),
         {term: number for number, term in enumerate(terms)},
         {unit: number for number, unit in enumerate(read_json(folder / "units.json"))},
         loaded(folder, "document_counts"),
@@ -174,8 +176,8 @@ def build_binding_index(passages: pl.Series, mentions: DocumentMentions, units: 
     distinct = np.unique(documents * max(len(terms), 1) + texts.terms)
     return BindingIndex(
         made,
+        records_of(made, texts),
         entries_of(made, len(base_units)),
-        texts,
         terms,
         base_units,
         np.bincount(distinct % max(len(terms), 1), minlength=len(terms)),

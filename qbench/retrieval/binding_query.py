@@ -17,7 +17,8 @@ from qbench.quantities.units import Units
 from qbench.retrieval.analysis import token_lists
 from qbench.retrieval.binding_index import MOST, BindingIndex, unit_kind
 from qbench.retrieval.rates import amount_of
-from qbench.scoring.binding import CHANGES, COUNTED, Asked, Target
+from qbench.scoring.binding import Asked, Target
+from qbench.scoring.records import CHANGES, COUNTED
 
 AROUND = 0.3
 """What the search word next to a condition's value counts that is not of its concept."""

@@ -23,7 +23,8 @@ from qbench.retrieval.pipeline import Pipeline
 from qbench.retrieval.rankers import Candidates
 from qbench.retrieval.systems import System
 from qbench.retrieval.types import ConditionSource
-from qbench.scoring.binding import Asked, Mentions, Target, parts
+from qbench.scoring.binding import Asked, Target, parts
+from qbench.scoring.records import Texts, records_of
 
 
 @dataclass(frozen=True)
@@ -212,17 +213,15 @@ def _shares(asked: Asked, shares: NDArray[np.float64], words: Mapping[int, str])
 def _mentions(bench: Bench, asked: Asked, doc: int) -> list[list[MentionScore]]:
     """The comparable mentions of a document for each condition, the best first."""
     index = bench.binding_index.index
-    first, last = (int(end) for end in index.mentions.starts[doc : doc + 2])
-    mentions = bench.mentions.of(doc)
     # Each mention is scored as if it were a document's only one, and as if every value were asked for.
-    alone: Mentions = replace(index.mentions, starts=np.arange(index.mentions.codes.shape[0] + 1))
-    texts = replace(index.texts, starts=np.zeros(index.mentions.codes.shape[0] + 1, np.int64))
-    rows = np.arange(first, last)
+    mentions, alone = bench.mentions.of(doc), index.mentions.alone(doc)
+    rows = np.arange(len(mentions))
+    records = records_of(alone, Texts(np.zeros(rows.size + 1, np.int64), np.empty(0, np.int32)))
     made = []
     for target, bindings in zip(asked.targets, asked.bindings, strict=True):
         one = replace(asked, targets=(target,), bindings=bindings[None])
-        value = parts(alone, texts, replace(one, targets=(_any(target),)), rows)[:, 3]
-        met = parts(alone, texts, one, rows)[:, 4] > 0
+        value = parts(records, replace(one, targets=(_any(target),)), rows)[:, 3]
+        met = parts(records, one, rows)[:, 4] > 0
         found = [MentionScore(m, float(v), bool(s)) for m, v, s in zip(mentions, value, met, strict=True) if v]
         made.append(sorted(found, key=lambda each: -each.value))
     return made

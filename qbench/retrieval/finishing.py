@@ -21,7 +21,7 @@ from qbench.retrieval.ranker_options import (
 )
 from qbench.retrieval.rankers import Candidates, LexicalRanker, Ranker, Search
 from qbench.retrieval.registry import Role
-from qbench.scoring.binding import MEANING, PARTS, Asked, meanings, parts, satisfied
+from qbench.scoring.binding import MEANING, PARTS, Asked, add_parts, meanings, parts, satisfied
 from qbench.scoring.fusion import interpolated, normalised, reciprocal_rank, with_quantities
 from qbench.scoring.ranking import top_k
 
@@ -130,12 +130,9 @@ def with_parts(candidates: Candidates, index: BindingIndex, asked: Asked, option
         candidates: with their own scores, normalised.
         index, asked, options: as for `with_binding`.
     """
-    found = parts(index.mentions, index.texts, asked, candidates.docs)
     weights = options.weights()
-    # No product of matrices: its threads take longer to start than six columns to add.
     total = candidates.scores * options.own
-    for column, part in enumerate(PARTS):
-        total = total + found[:, column] * weights[part]
+    add_parts(total, index.records, asked, candidates.docs, weights)
     if (meaning := _meanings(candidates, index, asked)) is not None:
         total = total + meaning * weights[MEANING]
     return Candidates(candidates.docs, total)
@@ -146,12 +143,12 @@ def _meanings(candidates: Candidates, index: BindingIndex, asked: Asked) -> NDAr
     if index.vectors is None or asked.vector is None:
         return None
     cosines = index.vectors.cosines(index.mentions.starts, candidates.docs, asked.vector)
-    return meanings(index.mentions, asked, candidates.docs, cosines)
+    return meanings(index.records, asked, candidates.docs, cosines)
 
 
 def binding_parts(candidates: Candidates, index: BindingIndex, asked: Asked) -> list[dict[str, float]]:
     """What `with_binding` adds up for each candidate, without weights: "own", and the parts by name."""
-    found = parts(index.mentions, index.texts, asked, candidates.docs)
+    found = parts(index.records, asked, candidates.docs)
     columns, names = [normalised(candidates.scores), *found.T], ["own", *PARTS]
     if (meaning := _meanings(candidates, index, asked)) is not None:
         columns, names = [*columns, meaning], [*names, MEANING]

@@ -58,7 +58,7 @@ class FirstStage:
         # A list, where quantities are of the best k alone; and where `pool` takes whoever is first, own being 0.
         # Loops are loaded now and not in the time of the first query.
         if binding is not None:
-            load_loops(binding.mentions, binding.texts, binding.entries)
+            load_loops(binding.records, binding.entries)
         weighs = not stage.binds or min(self.options.own, self.options.satisfied) > 0
         self._from_sums = bool(stage.quantity) and not stage.takes_best and weighs
 

@@ -88,7 +88,7 @@ def best_with_binding(
     """
     high = sums.max(initial=0.0)
     weight = options.satisfied * (high or 1.0) / options.own
-    kept = best_satisfying(sums, index.entries, asked, weight, max(options.pool, depth))
+    kept = best_satisfying(sums, high, index.entries, asked, weight, max(options.pool, depth))
     # Where no document holds a word, those with a value are left, and their equal scores become 1.
     own = sums[kept] / high if high else np.ones(kept.size)
     scored = with_parts(Candidates(kept.astype(np.intp), own), index, asked, options)

@@ -29,13 +29,11 @@ from numpy.typing import NDArray
 from qbench.quantities.conditions import RELATIVE_TOLERANCE
 from qbench.quantities.types import COMPARATORS, Comparator
 from qbench.scoring.ranking import LARGE, best_above, top_k
+from qbench.scoring.records import AGE, BARE, COUNTED, PLACES, YEAR, Mentions, Records
 from qbench.scoring.scratch import scratch, zeros
 
 if TYPE_CHECKING:
-    from qbench.scoring.binding_kernel import Reached
-
-PLACES: Final = ("concept", "unit", "subject", "near")
-"""Where a word of a mention stands."""
+    from qbench.scoring.satisfying_kernel import Reached
 
 WEIGHTS: Final[Mapping[str, float]] = {"concept": 1.0, "unit": 1.0, "subject": 0.8, "near": 0.6}
 """What a word counts by its place."""
@@ -55,46 +53,6 @@ PARTS: Final = ("words", "pairs", "satisfied", "binding", "ratio")
 
 MEANING: Final = "meaning"
 """The part of `meanings`, for which a mention needs a vector."""
-
-CODES: Final = ("base", "kind", "comparator", "change", "amount")
-CHANGES: Final[Mapping[str, int]] = {"": 0, "up": 1, "down": -1}
-"""The codes of changes."""
-
-NUMBERS: Final = ("low", "high", "value", "value_high", "factor")
-
-OTHER, COUNTED, BARE, AGE, YEAR = range(5)
-"""Kinds of units: what tiers are told by."""
-
-
-@dataclass(frozen=True)
-class Mentions:
-    """The mentions of quantities in n documents, in the documents' order.
-
-    Attributes:
-        starts: shape (n + 1,), int64: the mentions of document d are starts[d] to starts[d + 1].
-        codes: shape (m, 5), int32, columns as in `CODES`: the number of the base unit; its kind, `OTHER` to `YEAR`; the
-            position of the comparator in `qbench.quantities.types.MENTION_COMPARATORS`; 1 for a rise, -1 for a fall, 0
-            for a level; of a rate of money or counted things per time the base unit of the amount, else -1.
-        numbers: shape (m, 5), float64, columns as in `NUMBERS`: both ends in the base unit, both as stated, and what
-            turns a rate's base values into the amount's.
-        word_starts: shape (m + 1,), int64: the words of mention i are word_starts[i] to word_starts[i + 1].
-        words: shape (w,), int32: four times a term, plus the position of its place in `PLACES`.
-    """
-
-    # What belongs to one mention lies together, since few mentions of many are looked at.
-    starts: NDArray[np.int64]
-    codes: NDArray[np.int32]
-    numbers: NDArray[np.float64]
-    word_starts: NDArray[np.int64]
-    words: NDArray[np.int32]
-
-    def code(self, name: str) -> NDArray[np.int32]:
-        """A column of `codes`, shape (m,)."""
-        return self.codes[:, CODES.index(name)]
-
-    def number(self, name: str) -> NDArray[np.float64]:
-        """A column of `numbers`, shape (m,)."""
-        return self.numbers[:, NUMBERS.index(name)]
 
 
 @dataclass(frozen=True)
@@ -184,19 +142,6 @@ def entries_of(mentions: Mentions, units: int) -> Entries:
 
 
 @dataclass(frozen=True)
-class Texts:
-    """The words of n documents, in order, as terms.
-
-    Attributes:
-        starts: shape (n + 1,), int64: the tokens of document d are starts[d] to starts[d + 1].
-        terms: shape (tokens,), int32.
-    """
-
-    starts: NDArray[np.int64]
-    terms: NDArray[np.int32]
-
-
-@dataclass(frozen=True)
 class Target:
     """A condition as numbers.
 
@@ -245,31 +190,57 @@ class Asked:
     vector: NDArray[np.float32] | None = None
 
 
-def parts(mentions: Mentions, texts: Texts, asked: Asked, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+def parts(records: Records, asked: Asked, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
     """The parts of the score of some documents.
 
     Args:
-        mentions, texts: of all documents.
+        records: of all documents.
         asked: the query.
         docs: shape (n,), the documents to score.
 
     Returns:
         shape (n, 5), each in [0, 1]; columns as in `PARTS`.
     """
+    return _scored(records, asked, docs, np.empty(0), np.empty(0))
+
+
+def add_parts(
+    totals: NDArray[np.float64],
+    records: Records,
+    asked: Asked,
+    docs: NDArray[np.integer[Any]],
+    weights: Mapping[str, float],
+) -> None:
+    """Add the weighted parts to the scores of some documents, one part after the other.
+
+    Args:
+        totals: shape (n,); changed in place.
+        records, asked, docs: as for `parts`.
+        weights: of all `PARTS`, and perhaps of others.
+    """
+    _scored(records, asked, docs, np.array([weights[part] for part in PARTS]), totals)
+
+
+def _scored(
+    records: Records,
+    asked: Asked,
+    docs: NDArray[np.integer[Any]],
+    weights: NDArray[np.float64],
+    totals: NDArray[np.float64],
+) -> NDArray[np.float64]:
     from qbench.scoring.binding_kernel import score
 
     whole, real = _numbers(asked)
-    m, out = mentions, np.zeros((docs.size, len(PARTS)))
+    out = np.zeros((docs.size, len(PARTS)))
     seen = np.zeros((asked.terms.size + 1, asked.terms.size), np.int32)
     score(
-        np.asarray(docs, np.int64), texts.starts, texts.terms, asked.terms, _slots(asked.terms), asked.words,
-        asked.pairs, m.starts, m.codes, m.numbers, m.word_starts, m.words, _PLACES, whole, real, asked.bindings,
-        _SETTING, seen, out,
+        np.asarray(docs, np.int64), records.starts, records.cells, records.doubles, asked.terms, _slots(asked.terms),
+        asked.words, asked.pairs, _PLACES, whole, real, asked.bindings, _SETTING, seen, out, weights, totals,
     )  # fmt: skip
     return out
 
 
-def load_loops(mentions: Mentions, texts: Texts, entries: Entries) -> None:
+def load_loops(records: Records, entries: Entries) -> None:
     """Load the compiled loops, lest the first query waits for them."""
     target = Target(0, BARE, "=", 1.0, 1.0, 1.0, 1.0)
     asked = Asked(np.zeros(1, np.int32), np.zeros(1), np.zeros((1, 1)), (target,), np.zeros((1, 1)))
@@ -278,18 +249,18 @@ def load_loops(mentions: Mentions, texts: Texts, entries: Entries) -> None:
         np.empty(0, np.int32),
     )  # fmt: skip
     for size, targets in ((1, (target,)), (1, (target, target)), (LARGE, (target,))):
-        best_satisfying(np.zeros(size), entries_of(one, 1), replace(asked, targets=targets), 1.0, 1)
+        best_satisfying(np.zeros(size), 0.0, entries_of(one, 1), replace(asked, targets=targets), 1.0, 1)
     satisfied(entries, asked)
-    parts(mentions, texts, asked, np.empty(0, np.int64))
+    parts(records, asked, np.empty(0, np.int64))
 
 
 def meanings(
-    mentions: Mentions, asked: Asked, docs: NDArray[np.integer[Any]], cosines: NDArray[np.floating[Any]]
+    records: Records, asked: Asked, docs: NDArray[np.integer[Any]], cosines: NDArray[np.floating[Any]]
 ) -> NDArray[np.float64]:
     """How near in meaning the query is to the mentions that satisfy its conditions.
 
     Args:
-        mentions: of all documents.
+        records: of all documents.
         asked: the query.
         docs: shape (n,), the documents to score.
         cosines: shape (mentions of these documents,), of the query and each mention, in the order of `docs`.
@@ -302,7 +273,7 @@ def meanings(
     whole, real = _numbers(asked)
     out = np.zeros(docs.size)
     nearest_meaning(
-        np.asarray(docs, np.int64), mentions.starts, mentions.codes, mentions.numbers, whole, real, _SETTING,
+        np.asarray(docs, np.int64), records.starts, records.cells, records.doubles, whole, real, _SETTING,
         np.asarray(cosines, np.float64), out,
     )  # fmt: skip
     return out
@@ -310,7 +281,7 @@ def meanings(
 
 def satisfied(entries: Entries, asked: Asked) -> NDArray[np.float32]:
     """The mean of sat(c) over the query's conditions, of every document; shape (documents,), 0 without conditions."""
-    from qbench.scoring.binding_kernel import mark
+    from qbench.scoring.satisfying_kernel import mark
 
     total = np.zeros(entries.size, np.float32)
     for number, target in enumerate(asked.targets):
@@ -322,18 +293,21 @@ def satisfied(entries: Entries, asked: Asked) -> NDArray[np.float32]:
 
 
 def best_satisfying(
-    sums: NDArray[np.float64], entries: Entries, asked: Asked, weight: float, k: int
+    sums: NDArray[np.float64], highest: float, entries: Entries, asked: Asked, weight: float, k: int
 ) -> NDArray[np.integer[Any]]:
     """The k best documents by their sum plus the weighted mean of sat(c), ascending.
 
     Args:
         sums: shape (documents,), none below zero; a document with 0 counts where it holds a value that satisfies.
+        highest: of the sums.
         entries, asked: as for `satisfied`.
         weight: of the mean; above zero.
         k: how many; fewer come back where fewer count.
     """
-    if len(asked.targets) == 1 and (found := _foremost(sums, entries, asked.targets[0], weight, k)) is not None:
-        return found
+    if len(asked.targets) == 1:
+        found = _foremost(sums, highest, entries, asked.targets[0], weight, k)
+        if found is not None:
+            return found
     # The others come in by their sum alone, so that only the best of them can.
     others = best_above(sums, k)
     with zeros("satisfying", entries.size, np.float32) as sat:
@@ -348,21 +322,23 @@ def best_satisfying(
 
 
 def _foremost(
-    sums: NDArray[np.float64], entries: Entries, target: Target, weight: float, k: int
+    sums: NDArray[np.float64], highest: float, entries: Entries, target: Target, weight: float, k: int
 ) -> NDArray[np.int64] | None:
     """`best_satisfying` for one condition by one compiled pass; None where it cannot say."""
-    from qbench.scoring.binding_kernel import coded, foremost
+    from qbench.scoring.satisfying_kernel import coded, foremost
     from qbench.scoring.selection_kernel import PLACES, SAMPLE
 
-    room = _ROOM * (SAMPLE + PLACES * k)
-    if room > sums.size:
+    if sums.size < max(LARGE, k):
         return None
+    room = min(_ROOM * (SAMPLE + PLACES * k), sums.size)
     codes = scratch("codes", sums.size, np.uint8)
     codes[:] = 0
     scores, spare = scratch("scores", room, np.float64), scratch("spare", room, np.float64)
     docs = np.empty(room, np.int64)
-    few = coded(_reached(entries, target), _LEVELS, codes) < k
-    size = foremost(_LEVELS, codes, few, sums, weight, k, docs, scores, spare)
+    some = _reached(entries, target)
+    few = coded(some, _LEVELS, codes) < k
+    top = float(np.float32(some.real[:, 2].max(initial=0.0)))
+    size = foremost(_LEVELS, codes, few, top, sums, highest, weight, k, docs, scores, spare)
     return docs[:size] if size >= 0 else None
 
 
@@ -373,7 +349,7 @@ def _satisfying(entries: Entries, asked: Asked, total: NDArray[np.float32]) -> N
         entries, asked: as for `satisfied`.
         total: shape (documents,), zeros; gets the sum of sat(c) over the conditions.
     """
-    from qbench.scoring.binding_kernel import gathered, listed
+    from qbench.scoring.satisfying_kernel import gathered, listed
 
     found = np.empty(0, np.int32)
     for target in asked.targets:
@@ -391,7 +367,7 @@ def _satisfying(entries: Entries, asked: Asked, total: NDArray[np.float32]) -> N
 
 def _reached(entries: Entries, target: Target) -> Reached:
     """The ranges of entries that may satisfy a condition, with it."""
-    from qbench.scoring.binding_kernel import Reached
+    from qbench.scoring.satisfying_kernel import Reached
 
     code, whole, real = COMPARATORS.index(target.comparator), [], []
     for group, tier, low, high in _groups(entries, target):

@@ -19,7 +19,8 @@ from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions
 from qbench.retrieval.mentions import document_mentions
-from qbench.scoring.binding import COUNTED, PARTS, parts
+from qbench.scoring.binding import PARTS, parts
+from qbench.scoring.records import COUNTED
 from tests.factories import tiny_benchmark
 
 EXTRACTOR = get_extractor(ExtractorOptions(years=True))
@@ -48,7 +49,7 @@ def ask(text, made):
 
 def scores(text, texts=TEXTS):
     ids, made = built(texts)
-    found = parts(made.mentions, made.texts, ask(text, made), np.arange(len(ids)))
+    found = parts(made.records, ask(text, made), np.arange(len(ids)))
     return {doc: dict(zip(PARTS, row.tolist(), strict=True)) for doc, row in zip(ids, found, strict=True)}
 
 
@@ -126,7 +127,7 @@ def test_an_index_is_read_back(tmp_path):
     made.save(tmp_path)
     again = open_binding_index(tmp_path)
     assert (again.terms, again.base_units) == (made.terms, made.base_units)
-    for part in ("mentions", "entries", "texts"):
+    for part in ("mentions", "records", "entries"):
         for name, array in vars(getattr(made, part)).items():
             np.testing.assert_array_equal(getattr(getattr(again, part), name), array)
     np.testing.assert_array_equal(again.mention_idf, made.mention_idf)
@@ -134,7 +135,7 @@ def test_an_index_is_read_back(tmp_path):
 
 def test_no_document_has_a_quantity():
     ids, made = built({"a": "A tent.", "b": ""})
-    found = parts(made.mentions, made.texts, ask("tent under 1 kg", made), np.arange(2))
+    found = parts(made.records, ask("tent under 1 kg", made), np.arange(2))
     assert dict(zip(ids, found[:, 0], strict=True)) == {"a": 1.0, "b": 0.0}
     assert not found[:, 1:].any()
 

@@ -13,7 +13,8 @@ from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions, plan
 from qbench.retrieval.mention_vectors import AROUND, mention_texts
 from qbench.retrieval.mentions import document_mentions
-from qbench.scoring.binding import MEANING, OTHER, Asked, Mentions, Target, meanings
+from qbench.scoring.binding import MEANING, Asked, Target, meanings
+from qbench.scoring.records import OTHER, Mentions, Texts, records_of
 from tests.encoder_factories import tiny_bert
 from tests.factories import quantity, tiny_benchmark
 
@@ -51,9 +52,10 @@ def test_the_nearest_of_the_satisfying_mentions_counts_by_hand():
     over = [Target(0, OTHER, ">", value, value, value, value) for value in (10.0, 25.0)]
     none = np.empty(0), np.empty((0, 0))
     asked = Asked(np.empty(0, np.int32), *none, tuple(over), np.empty((2, 0)))
-    found = meanings(made, asked, np.array([0, 1]), np.array([0.9, 0.5, -0.2]))
+    records = records_of(made, Texts(np.array([0, 1, 3]), np.arange(3, dtype=np.int32)))
+    found = meanings(records, asked, np.array([0, 1]), np.array([0.9, 0.5, -0.2]))
     assert found.tolist() == [0.25, 0.0]  # 20 satisfies the first alone: 0.5 / 2; a cosine below zero counts as zero
-    back = meanings(made, asked, np.array([1, 0]), np.array([0.8, 0.9, 0.5]))
+    back = meanings(records, asked, np.array([1, 0]), np.array([0.8, 0.9, 0.5]))
     assert back.tolist() == pytest.approx([0.8, 0.25])
 
 

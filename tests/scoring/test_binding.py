@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,24 +11,9 @@ from hypothesis import strategies as st
 
 from qbench.quantities.conditions import MET, verdicts
 from qbench.quantities.types import COMPARATORS, MENTION_COMPARATORS, Condition
-from qbench.scoring.binding import (
-    AGE,
-    BARE,
-    COUNTED,
-    OTHER,
-    PARTS,
-    PLACES,
-    YEAR,
-    Asked,
-    Mentions,
-    Target,
-    Texts,
-    best_satisfying,
-    entries_of,
-    parts,
-    satisfied,
-)
+from qbench.scoring.binding import PARTS, Asked, Target, best_satisfying, entries_of, parts, satisfied
 from qbench.scoring.binding_kernel import met
+from qbench.scoring.records import AGE, BARE, COUNTED, OTHER, PLACES, YEAR, Mentions, Texts, records_of
 
 numbers = st.one_of(st.integers(-4, 6).map(float), st.sampled_from([0.1, 0.3, 1e6, 1e6 + 1]))
 
@@ -71,7 +58,7 @@ def of_targets(*targets, bindings):
 
 def scored(made, asked, docs):
     held = texts(*([] for _ in range(made.starts.size - 1)))
-    rows = parts(made, held, asked, np.array(docs))
+    rows = parts(records_of(made, held), asked, np.array(docs))
     return [dict(zip(PARTS, row.tolist(), strict=True)) for row in rows]
 
 
@@ -149,11 +136,22 @@ def test_words_and_pairs_count_once():
         np.array([4, 2], np.int32), np.array([0.75, 0.25]), np.array([[0.0, 0.9], [0.1, 0.0]]), (), np.empty((0, 2))
     )
     made = mentions([], 4)
-    rows = parts(made, texts([4, 2, 4, 2], [2, 1, 4], [], [4, 4]), asked, np.array([0, 1, 2, 3]))
+    rows = parts(records_of(made, texts([4, 2, 4, 2], [2, 1, 4], [], [4, 4])), asked, np.array([0, 1, 2, 3]))
     np.testing.assert_allclose(rows[:, 0], [1.0, 1.0, 0.0, 0.75])
     np.testing.assert_allclose(rows[:, 1], [1.0, 0.0, 0.0, 0.0])
     assert not rows[:, 2:].any()
     assert satisfied(entries_of(made, 0), asked).tolist() == [0.0] * 4
+
+
+def test_a_record_is_the_same_whatever_stands_before_it():
+    held = texts([5], [0, 1, 2], [])
+    made = mentions([(0, 0, OTHER, 1.0, {2: "near"}), (1, 0, OTHER, 7.0, {0: "unit", 1: "concept"})], 3)
+    asked = replace(of_targets(above(5), bindings=[[0.5, 0.3, 0.2]]), words=np.array([0.5, 0.25, 0.25]))
+    rows = parts(records_of(made, held), asked, np.array([2, 1, 0, 1]))
+    alone = parts(records_of(made.alone(1), texts([0, 1, 2])), asked, np.array([0]))
+    np.testing.assert_array_equal(rows[[1, 3]], np.repeat(alone, 2, axis=0))
+    assert rows[1].tolist() == pytest.approx([1.0, 0.0, 1.0, 0.95 / 1.15, 1.0])
+    assert not rows[[0, 2]].any()
 
 
 KINDS = [OTHER, COUNTED, BARE, AGE, YEAR, COUNTED]
@@ -186,7 +184,7 @@ def test_all_documents_at_once_give_what_each_gives(rows, asked_targets):
     for weight in (2.0, 9.0):
         rough = sums + weight * np.array([row["satisfied"] for row in each])
         for k in (1, 2, 3):
-            best = best_satisfying(sums, entries_of(made, 6), asked, weight, k)
+            best = best_satisfying(sums, 2.0, entries_of(made, 6), asked, weight, k)
             assert best.tolist() == sorted(np.argsort(-rough, kind="stable")[: min(k, np.count_nonzero(rough))])
             assert sums.tolist() == [0.0, 0.5, 0.0, 2.0]
     np.testing.assert_allclose(satisfied(entries_of(made, 6), asked), [row["satisfied"] for row in each], rtol=1e-6)
@@ -194,7 +192,7 @@ def test_all_documents_at_once_give_what_each_gives(rows, asked_targets):
 
 
 @pytest.mark.parametrize("comparator", ["<", ">", "=", "!="])
-@pytest.mark.parametrize("k", [1, 40])
+@pytest.mark.parametrize("k", [1, 40, 5000])
 def test_the_best_of_a_large_corpus_are_those_of_all_scores(comparator, k, monkeypatch):
     rng = np.random.default_rng(7)
     docs, bases = np.sort(rng.integers(0, 30_000, 3000)).tolist(), rng.integers(0, 3, 3000).tolist()
@@ -209,4 +207,4 @@ def test_the_best_of_a_large_corpus_are_those_of_all_scores(comparator, k, monke
     # From the scores of all documents, the lower document first of equal ones.
     expected = np.sort(np.argsort(-(sums + 90.0 * satisfied(entries, asked).astype(float)), kind="stable")[:k])
     monkeypatch.setattr("qbench.scoring.binding._satisfying", lambda *_: pytest.fail("the general way"))
-    assert best_satisfying(sums, entries, asked, 90.0, k).tolist() == expected.tolist()
+    assert best_satisfying(sums, float(sums.max()), entries, asked, 90.0, k).tolist() == expected.tolist()
