@@ -27,7 +27,7 @@ VERBS: dict[str, str] = {
     "systems": "List the retrieval systems.",
     "train": "Train a model: on a benchmark, mined pairs, or gold.",
     "leaderboard": "Run systems, test differences, show a table.",
-    "serve-index": "Index -> tables and queries for PostgreSQL.",
+    "serve-index": "Index -> tables and queries for PostgreSQL or OpenSearch.",
     "boards": "Several leaderboards side by side, with a mean rank.",
     "tune": "Choose a system's parameters on validation queries.",
     "explain": "A query and documents -> what the score of a system is made of.",

@@ -27,7 +27,19 @@ from typing import Any
 from qbench.errors import OptionError
 from qbench.llm.api_keys import without_secrets
 from qbench.retrieval.entries import REGISTRY
-from qbench.retrieval.registry import RERANKED, SCORED, Entry, K, Parameter, Registry, Role, Value, chosen, unknown
+from qbench.retrieval.registry import (
+    RERANKED,
+    SCORED,
+    Entry,
+    K,
+    Parameter,
+    Registry,
+    Role,
+    Value,
+    affixed,
+    chosen,
+    unknown,
+)
 from qbench.retrieval.systems import Component, Stage, System
 
 _Form = tuple[str, Entry, Entry | None]
@@ -114,6 +126,7 @@ class _Reader:
         if model.name in self.models:
             given.setdefault("model", self.models[model.name])
         params = dict(chosen(allowed, _only(given, allowed), form))
+        _refuse_idle(model, quantity, allowed, params)
         usual = quantity.k_on(model, role) if quantity else model.k if role == "reranker" else K
         k = int(params.pop(RERANKED.name, usual))
         component = Component(model.name, tuple(params.items()))
@@ -208,6 +221,18 @@ class _Reader:
             value=where,
             remedy='Write it like BM25, QBM25(alpha=0.5) or Run(path="my run.trec")',
         )
+
+
+def _refuse_idle(
+    model: Entry, quantity: Entry | None, allowed: Iterable[Parameter], params: Mapping[str, Value]
+) -> None:
+    """Refuse a parameter that changes nothing without a quantity score that is not there."""
+    for parameter in allowed:
+        wanted = parameter.of_score
+        if wanted and parameter.name in params and (quantity is None or quantity.name != wanted):
+            remedy = f"Write {affixed(wanted, model.name)}, or leave it out"
+            message = f"{parameter.name} changes nothing without {wanted}"
+            raise OptionError(message, value=params[parameter.name], remedy=remedy)
 
 
 def _only(given: dict[str, Value], parameters: Iterable[Parameter]) -> dict[str, Value]:

@@ -4,7 +4,8 @@ The grammar reads them in systems' names, the reference lists them, and openers 
 `only="first stage"` does not apply to rerankers; `checkpoint=KIND` marks a model that runs on this machine, identified
 in keys by its files; `of_model=True` marks an option that a model adds to those of a Q before its name;
 `needs=(OTHER, WORD)` one that changes nothing unless the option OTHER has that value, or with a WORD "not X" another
-than X, and is refused then; with `reads=(WORD, WHAT)` a model with that word reads WHAT, as an entry's `reads` says;
+than X, and is refused then; `of_score=AFFIX` one that changes nothing without that quantity score, likewise; with
+`reads=(WORD, WHAT)` a model with that word reads WHAT, as an entry's `reads` says;
 `address=True` marks the address of a server that computes the same wherever it is: it is in no key.
 """
 
@@ -56,6 +57,7 @@ class _Served:
     concepts: Literal["ignored", "shared"] = option(
         "ignored",
         help="Whether _filter also asks that the mention's concept shares a word with the condition's",
+        of_score="_filter",
     )
 
 
@@ -72,6 +74,21 @@ class PostgresOptions(_Served):
 
     def __post_init__(self) -> None:
         refuse_password(self.dsn)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenSearchOptions(_Served):
+    """Options of an OpenSearch or Elasticsearch server."""
+
+    score: Literal["exact", "lucene"] = option(
+        "exact",
+        help="exact: the scores of BM25, to the last bit; lucene: the server's own BM25, quicker on a large index",
+    )
+    url: str = option(
+        "auto",
+        help="Address of the server, without a password; auto: the one in OPENSEARCH_URL, else http://localhost:9200",
+        address=True,
+    )
 
 
 def refuse_password(address: str) -> None:

@@ -34,6 +34,7 @@ class Parameter:
         low, high: both ends of the allowed range, inclusive.
         choices: the allowed words of a "choice".
         needs: another parameter and the word that it must have, without which this one would change nothing.
+        of_score: the quantity score without which it would change nothing; "" for none.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Parameter:
     high: float = math.inf
     choices: tuple[str, ...] = ()
     needs: tuple[str, str] | None = None
+    of_score: str = ""
 
     def read(self, text: str) -> Value:
         """The value that a text stands for.
@@ -121,6 +123,7 @@ def parameter_of(option: Declared, default: Value | None = None, about: str | No
         option.high,
         option.choices,
         option.extra.get("needs"),
+        option.extra.get("of_score", ""),
     )
 
 

@@ -31,6 +31,23 @@ def test_the_query_is_shown(index):
     assert "satisfying_0" not in run(index, "--query", "laptop").stdout
 
 
+def test_the_search_of_opensearch_is_shown(index):
+    head, _, search = run(index, "--engine", "opensearch", "--query", "laptop under 2 kg").stdout.partition("\n")
+    assert head == "POST /qbench/_search"
+    assert json.loads(search)["query"]["bool"]["filter"][1]["nested"]["path"] == "mentions"
+
+
+def test_files_for_opensearch_are_written(index, tmp_path):
+    assert run(index, "--engine", "opensearch", "-o", tmp_path / "files").exit_code == 0
+    names = {path.name for path in (tmp_path / "files").iterdir()}
+    assert names == {
+        "documents-000000.ndjson", "documents-index.json", "terms-000000.ndjson", "terms-index.json", "settings.json",
+        "complete.json", "load.sh", "manifest.json",
+    }  # fmt: skip
+    # Those of another engine are not overwritten unasked.
+    assert "--overwrite" in str(run(index, "-o", tmp_path / "files").exception)
+
+
 def test_files_are_written_once(index, tmp_path):
     assert run(index, "-o", tmp_path / "files").exit_code == 0
     names = {path.name for path in (tmp_path / "files").iterdir()}

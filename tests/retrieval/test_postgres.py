@@ -20,8 +20,9 @@ from qbench.quantities.conditions import verdict
 from qbench.quantities.types import COMPARATORS, MENTION_COMPARATORS, quantity_schema, to_row
 from qbench.quantities.units import load_units
 from qbench.retrieval.analysis import tokens
-from qbench.retrieval.engines import postgres, serve
+from qbench.retrieval.engines import postgres
 from qbench.retrieval.engines import postgres_sql as sql
+from qbench.retrieval.engines import serve_postgres as serve
 from qbench.retrieval.engines.tables import served_tables
 from qbench.retrieval.engines.windows import windows
 from qbench.retrieval.execute import execute
@@ -186,7 +187,7 @@ def index(tmp_path_factory):
 
 
 def test_an_index_is_served(index, server):
-    first, second = serve.serve_postgres(index, server), serve.serve_postgres(index, server)
+    first, second = serve.serve(index, server), serve.serve(index, server)
     assert (first.new, second.new) == (True, False)
     assert first.place == second.place
     statement, parameters = serve.shown_search(index, "laptop under 4 lb")
@@ -200,11 +201,11 @@ def test_an_index_is_served(index, server):
 def test_files_load_with_psql_and_answer(index, server, tmp_path):
     if program("psql") is None:
         pytest.skip("psql is not installed")
-    served = serve.write_postgres(index, tmp_path / "files", schema="from_files")
+    served = serve.write(index, tmp_path / "files", schema="from_files")
     assert served.new
-    assert not serve.write_postgres(index, tmp_path / "files", schema="from_files").new
+    assert not serve.write(index, tmp_path / "files", schema="from_files").new
     with pytest.raises(OptionError, match="--overwrite"):
-        serve.write_postgres(index, tmp_path / "files", schema="other")
+        serve.write(index, tmp_path / "files", schema="other")
     more = tmp_path / "files" / serve.SEARCHES
     call = "EXECUTE search_one('{laptop}', 'kilogram', '-inf', '-inf', 2, 1.9, '{}', 10);\n"
     (tmp_path / "ask.sql").write_text(more.read_text() + call)

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from qbench.errors import InputError, OptionError, ServerError
 from qbench.extras import needed
-from qbench.keys import key, revision
 from qbench.quantities.concept_match import folded
 from qbench.quantities.types import Condition
 from qbench.retrieval.engines import postgres_sql as sql
+from qbench.retrieval.engines.ranker import ServedRanker, ranked, tables_key
 from qbench.retrieval.engines.tables import ServedTables, Weights, served_tables
 from qbench.retrieval.engines.windows import windows
-from qbench.retrieval.lexical import with_tokens
 from qbench.retrieval.ranker_options import PostgresOptions, refuse_password
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search, Terms
 from qbench.retrieval.systems import Stage
@@ -45,16 +44,14 @@ def open_postgres(stage: Stage, options: PostgresOptions, context: RankerContext
         ServerError: the server cannot be reached, or refuses.
     """
     weights = Weights(options.k1, options.b, options.epsilon)
-    mentions = context.quantities()
-    name = key("served tables", corpus=context.corpus_key, mentions=mentions.digest, weights=repr(weights),
-               analysis=revision("analysis"), language=context.language)  # fmt: skip
+    name = tables_key(context, weights)
     connection = connect(options.dsn)
     try:
         schema = f"qbench_{name}"
         start = time.perf_counter()
         if not has_tables(connection, schema):
             tables = served_tables(
-                context.corpus, mentions.table, context.units(), weights=weights, language=context.language
+                context.corpus, context.quantities().table, context.units(), weights=weights, language=context.language
             )
             load(connection, schema, tables)
         seconds = time.perf_counter() - start
@@ -65,7 +62,7 @@ def open_postgres(stage: Stage, options: PostgresOptions, context: RankerContext
         raise
 
 
-class Postgres:
+class Postgres(ServedRanker):
     """BM25 in SQL, and conditions with it.
 
     Args:
@@ -79,19 +76,12 @@ class Postgres:
     def __init__(
         self, connection: psycopg.Connection[Any], schema: str, size: int, concepts: str, language: str
     ) -> None:
-        self.size, self.concepts, self.language = size, concepts, language
+        super().__init__(size, language)
+        self.concepts = concepts
         self._connection = connection
         self._close = weakref.finalize(self, connection.close)
         with _named():
             connection.execute(f"SET search_path = {checked_schema(schema)}")
-
-    def encoded(self, searches: Sequence[Search]) -> list[Search]:
-        """The searches with the tokens of their texts."""
-        return with_tokens(searches, self.language)
-
-    def prepared(self, searches: Sequence[Search]) -> list[Search]:
-        """The searches with the tokens of their texts."""
-        return with_tokens(searches, self.language)
 
     def search(self, search: Search) -> Candidates:
         """The documents that hold at least one of the tokens, with their BM25 scores."""
@@ -111,15 +101,6 @@ class Postgres:
         statement = sql.filtered([len(windows(condition)) for condition in conditions])
         return self._ranked(statement, **asked, depth=depth)
 
-    def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
-        """The BM25 scores of each search's candidates."""
-        scores = []
-        for search, some in zip(searches, candidates, strict=True):
-            found, of_all = self.search(search), np.zeros(self.size)
-            of_all[found.docs] = found.scores
-            scores.append(of_all[some.docs])
-        return scores
-
     def holding(self, search: Search, terms: Terms) -> NDArray[np.intp]:
         """The documents that hold any, or all, of the tokens."""
         least = 1 if terms == "any" else len(set(search.tokens))
@@ -127,9 +108,7 @@ class Postgres:
         return np.array([doc for (doc,) in rows], dtype=np.intp)
 
     def _ranked(self, statement: str, **parameters: Any) -> Candidates:
-        rows = self._rows(statement, **parameters)
-        docs = np.fromiter((doc for doc, _ in rows), np.intp, len(rows))
-        return Candidates(docs, np.fromiter((score for _, score in rows), np.float64, len(rows)))
+        return ranked((score, doc) for doc, score in self._rows(statement, **parameters))
 
     def _rows(self, statement: str, **parameters: Any) -> list[tuple[Any, ...]]:
         with _named():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from qbench.keys import revision
 from qbench.quantities.concept_match import folded, stated_concept
@@ -76,16 +77,9 @@ def served_tables(
     vocabulary, ids, lengths = token_ids(corpus["passage"], language)
     starts, docs, counts = bm25.counted(ids, lengths, len(vocabulary))
     frequencies = np.diff(starts)
+    terms = _terms(vocabulary, frequencies, corpus.height, weights)
     numbers = pl.Series(range(corpus.height), dtype=pl.Int32)
     documents = corpus.select("doc_id", "passage").with_columns(doc=numbers, tokens=pl.Series(lengths, dtype=pl.Int32))
-    terms = pl.DataFrame(
-        {
-            "term": pl.Series(range(len(vocabulary)), dtype=pl.Int32),
-            "token": pl.Series(vocabulary, dtype=pl.String),
-            "documents": pl.Series(frequencies, dtype=pl.Int32),
-            "idf": bm25.idf(frequencies, corpus.height, weights.epsilon),
-        }
-    )
     postings = pl.DataFrame(
         {
             "term": np.repeat(np.arange(len(vocabulary), dtype=np.int32), frequencies),
@@ -94,20 +88,50 @@ def served_tables(
             "tokens": lengths[docs].astype(np.int32),
         }
     )
-    settings: dict[str, Any] = {
-        "version": revision("served tables"),
-        "documents": corpus.height,
-        "mean_tokens": bm25.mean_length(lengths),
-        "language": language,
-        **asdict(weights),
-    }
     return ServedTables(
         documents.select("doc", "doc_id", "passage", "tokens"),
         terms,
         postings,
         _mentions(quantities, corpus["doc_id"], units, language),
-        pl.DataFrame([settings]),
+        pl.DataFrame([_settings(lengths, weights, language)]),
     )
+
+
+def terms_and_settings(
+    passages: pl.Series, *, weights: Weights = Weights(), language: str = ENGLISH
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """The terms of a corpus and the row of its settings, as `served_tables` has them: what a query needs.
+
+    Args:
+        passages: by falling doc_id.
+        weights: the parameters of BM25.
+        language: code of the texts' language.
+    """
+    vocabulary, ids, lengths = token_ids(passages, language)
+    starts, _, _ = bm25.counted(ids, lengths, len(vocabulary))
+    terms = _terms(vocabulary, np.diff(starts), len(passages), weights)
+    return terms, _settings(lengths, weights, language)
+
+
+def _terms(vocabulary: list[str], frequencies: NDArray[np.int64], size: int, weights: Weights) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "term": pl.Series(range(len(vocabulary)), dtype=pl.Int32),
+            "token": pl.Series(vocabulary, dtype=pl.String),
+            "documents": pl.Series(frequencies, dtype=pl.Int32),
+            "idf": bm25.idf(frequencies, size, weights.epsilon),
+        }
+    )
+
+
+def _settings(lengths: NDArray[np.int64], weights: Weights, language: str) -> dict[str, Any]:
+    return {
+        "version": revision("served tables"),
+        "documents": lengths.size,
+        "mean_tokens": bm25.mean_length(lengths),
+        "language": language,
+        **asdict(weights),
+    }
 
 
 def _mentions(quantities: pl.DataFrame, doc_ids: pl.Series, units: Units, language: str) -> pl.DataFrame:

@@ -1,17 +1,13 @@
-"""An index written for an engine: into a server, or into files that a team loads with the engine's own tools."""
+"""An index written for PostgreSQL: into a server, or into files that psql loads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from qbench.index.disk import Index
-from qbench.keys import key
-from qbench.quantities.extractors import get_extractor
-from qbench.quantities.units import load_units
-from qbench.retrieval.analysis import tokens
 from qbench.retrieval.engines import postgres_sql as sql
 from qbench.retrieval.engines.postgres import (
     ROWS,
@@ -23,48 +19,15 @@ from qbench.retrieval.engines.postgres import (
     load,
     query_parameters,
 )
-from qbench.retrieval.engines.tables import ServedTables, served_tables
+from qbench.retrieval.engines.serving import Served, asked_query, index_key, tables_of, write_files
 from qbench.retrieval.engines.windows import windows
-from qbench.retrieval.passages import passages
-from qbench.store import Draft, drafting
-
-EngineName = Literal["postgres"]
-
-KIND = "served index"
+from qbench.store import Draft
 
 LOAD = "load.sql"
 SEARCHES = "search.sql"
 
 
-@dataclass(frozen=True)
-class Served:
-    """What was written.
-
-    Attributes:
-        place: the schema or index on a server, or the folder.
-        new: whether it was written now, and not there already.
-    """
-
-    place: str
-    new: bool
-
-
-def tables_of(index: Index) -> ServedTables:
-    """The tables of an index: its sentences, and their mentions.
-
-    Raises:
-        InputError: a table of the index is damaged.
-    """
-    options = index.extractor_options()
-    return served_tables(
-        passages(index.sentences().collect()),
-        index.quantities().collect(),
-        load_units(options.units_file),
-        language=options.language,
-    )
-
-
-def serve_postgres(index: Index, dsn: str, schema: str = "") -> Served:
+def serve(index: Index, dsn: str, schema: str = "") -> Served:
     """Write an index into a PostgreSQL server; in one transaction, and once.
 
     Args:
@@ -77,13 +40,13 @@ def serve_postgres(index: Index, dsn: str, schema: str = "") -> Served:
         OptionError: the address holds a password, or the schema's name needs quotes.
         ServerError: the server cannot be reached, or refuses.
     """
-    schema = checked_schema(schema or f"qbench_{_key(index, 'postgres')}")
+    schema = checked_schema(schema or f"qbench_{index_key(index, 'postgres')}")
     with connect(dsn) as connection:
         new = not has_tables(connection, schema) and load(connection, schema, tables_of(index))
     return Served(schema, new)
 
 
-def write_postgres(index: Index, output: Path, schema: str = "qbench", *, overwrite: bool = False) -> Served:
+def write(index: Index, output: Path, schema: str = "qbench", *, overwrite: bool = False) -> Served:
     """Write an index as files for psql: `load.sql`, a CSV file for each table, and `search.sql`.
 
     Args:
@@ -109,7 +72,7 @@ def write_postgres(index: Index, output: Path, schema: str = "qbench", *, overwr
         (draft.folder / SEARCHES).write_text(_searches(schema), encoding="utf-8")
         draft.counts = {name: frame.height for name, frame in tables.items()}
 
-    new = _write(index, output, {"engine": "postgres", "schema": schema}, make, overwrite)
+    new = write_files(index, output, {"engine": "postgres", "schema": schema}, make, overwrite)
     return Served(str(output), new)
 
 
@@ -121,12 +84,17 @@ def shown_search(index: Index, query: str, depth: int = 10) -> tuple[str, dict[s
         query: its text.
         depth: number of documents.
     """
-    options = index.extractor_options()
-    parsed = get_extractor(options).parse_query(query)
-    conditions = parsed.conditions
+    asked = asked_query(index, query)
+    conditions = asked.conditions
     statement = sql.filtered([len(windows(condition)) for condition in conditions]) if conditions else sql.SEARCH
-    asked = query_parameters(tokens(query, options.language), conditions, "ignored", options.language)
-    return sql.for_psycopg(statement), {**asked, "depth": depth}
+    parameters = query_parameters(asked.tokens, conditions, "ignored", asked.language)
+    return sql.for_psycopg(statement), {**parameters, "depth": depth}
+
+
+def shown(index: Index, query: str) -> str:
+    """The statement that answers a query, and its parameters, for people."""
+    statement, parameters = shown_search(index, query)
+    return f"{statement}\n\n-- {query}\n-- {json.dumps(parameters, ensure_ascii=False)}"
 
 
 def _load(schema: str, copies: Mapping[str, str]) -> str:
@@ -165,17 +133,3 @@ def _searches(schema: str) -> str:
             "",
         ]
     )
-
-
-def _write(index: Index, output: Path, what: Mapping[str, str], make: Callable[[Draft], None], overwrite: bool) -> bool:
-    """Make a folder of files, if it is not there yet; returns whether it was made."""
-    params = {"index": index.manifest.digest, **what}
-    name = key("served tables", **params)
-    with drafting(output, KIND, name, params, overwrite=overwrite) as draft:
-        if draft is not None:
-            make(draft)
-    return draft is not None
-
-
-def _key(index: Index, engine: str) -> str:
-    return key("served tables", index=index.manifest.digest, engine=engine)

@@ -1,0 +1,90 @@
+"""What is written for every engine: the tables of an index, a folder of files, and the query that is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from qbench.index.disk import Index
+from qbench.keys import key
+from qbench.quantities.extractors import get_extractor
+from qbench.quantities.types import Condition
+from qbench.quantities.units import load_units
+from qbench.retrieval.analysis import tokens
+from qbench.retrieval.engines.tables import ServedTables, served_tables
+from qbench.retrieval.passages import passages
+from qbench.store import Draft, drafting
+
+KIND = "served index"
+
+
+@dataclass(frozen=True)
+class Served:
+    """What was written.
+
+    Attributes:
+        place: the schema or index on a server, or the folder.
+        new: whether it was written now, and not there already.
+    """
+
+    place: str
+    new: bool
+
+
+@dataclass(frozen=True)
+class AskedQuery:
+    """A query as engines are asked it.
+
+    Attributes:
+        tokens: of its text.
+        conditions: that the index's extractor reads in it.
+        language: code of the index's language.
+    """
+
+    tokens: list[str]
+    conditions: tuple[Condition, ...]
+    language: str
+
+
+def tables_of(index: Index) -> ServedTables:
+    """The tables of an index: its sentences, and their mentions.
+
+    Raises:
+        InputError: a table of the index is damaged.
+    """
+    options = index.extractor_options()
+    return served_tables(
+        passages(index.sentences().collect()),
+        index.quantities().collect(),
+        load_units(options.units_file),
+        language=options.language,
+    )
+
+
+def asked_query(index: Index, query: str) -> AskedQuery:
+    """A query as the extractor of an index reads it."""
+    options = index.extractor_options()
+    parsed = get_extractor(options).parse_query(query)
+    return AskedQuery(tokens(query, options.language), tuple(parsed.conditions), options.language)
+
+
+def write_files(
+    index: Index, output: Path, what: Mapping[str, str], make: Callable[[Draft], None], overwrite: bool
+) -> bool:
+    """Make a folder of files, if it is not there yet; returns whether it was made.
+
+    Raises:
+        OptionError: `output` holds something else, and `overwrite` is off.
+        BusyError: another process is writing to `output`.
+    """
+    params = {"index": index.manifest.digest, **what}
+    with drafting(output, KIND, key("served tables", **params), params, overwrite=overwrite) as draft:
+        if draft is not None:
+            make(draft)
+    return draft is not None
+
+
+def index_key(index: Index, engine: str) -> str:
+    """Names what an engine holds of an index."""
+    return key("served tables", index=index.manifest.digest, engine=engine)
