@@ -46,7 +46,7 @@ REVISIONS: dict[str, int] = {
     "quantity-index": 2,
     "binding-index": 2,
     "mention texts": 1,
-    "language model ranking": 2,
+    "language model ranking": 3,
     "run": 4,
     # Judging
     "annotation sheet": 2,

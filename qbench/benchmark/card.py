@@ -118,12 +118,17 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\u00a0\u202f" else "�" for c in line)
 
 
-def describe(condition: Condition) -> str:
-    """A condition as a person would write it: `fuel economy > 30 mile per gallon`, `revenue down > 5 percentage`."""
-    value = f"{condition.value:.15g}"
-    if condition.comparator == "between":
-        value = f"{value} and {condition.high:.15g}"
-    parts = (*condition.concept, condition.change, condition.comparator, value, condition.unit)
+def describe(condition: Condition, between: tuple[str, str] = ("between", "and")) -> str:
+    """A condition as a person would write it: `fuel economy > 30 mile per gallon`, `revenue down > 5 percentage`.
+
+    Args:
+        condition: what a query asks.
+        between: the words before and between the ends of a range.
+    """
+    value, comparator = f"{condition.value:.15g}", str(condition.comparator)
+    if comparator == "between":
+        comparator, value = between[0], f"{value} {between[1]} {condition.high:.15g}"
+    parts = (*condition.concept, condition.change, comparator, value, condition.unit)
     return " ".join(part for part in parts if part)
 
 

@@ -14,12 +14,18 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
+    from qbench.leaderboard.standings import Standings
     from qbench.llm.client import Estimate
     from qbench.retrieval.api import ExpectedCalls
 
 
 progress = shown
 """A progress bar while the block runs, as Python's own functions show it."""
+
+ANSWERS_REMEDY = (
+    "Read it: a base model needs its chat or instruct form, one that thinks first a higher max_tokens, another form of "
+    "answer a prompt of your own"
+)
 
 
 def out() -> Console:
@@ -83,6 +89,16 @@ def show_forecast(lines: Sequence[ExpectedCalls], total: Estimate) -> None:
         tokens = total.input_tokens + total.output_tokens
         most = " at most" * any(line.at_most for line in lines)
         console.print(f"In all about {spent(total.calls, tokens, total.money)}{most}", markup=False)
+
+
+def warn_of_answers(board: Standings) -> None:
+    """Say which rows' language models gave few usable answers, with one that was not, and what helps."""
+    from qbench.leaderboard.standings import answer_faults
+
+    for row in board.rows:
+        entry = row.entry
+        if entry.cost is not None and (faults := answer_faults(entry.cost)):
+            note(f"Warning: {entry.label}: {faults}; one of them: {entry.unusable_answer}. {ANSWERS_REMEDY}")
 
 
 def count_lines(counts: Mapping[str, Any], indent: str = "") -> list[str]:

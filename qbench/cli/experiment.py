@@ -47,7 +47,7 @@ def show_experiment(
     """
     import typer
 
-    from qbench.cli.console import note, out, progress, show_forecast
+    from qbench.cli.console import note, out, progress, show_forecast, warn_of_answers
     from qbench.leaderboard.experiment_documents import records, renderables
     from qbench.leaderboard.experiment_run import experiment_name, plan_experiment, run_experiment
     from qbench.leaderboard.experiment_steps import WORK
@@ -87,6 +87,8 @@ def show_experiment(
         print_records(records(result), shown.format)
     results = folder / experiment_name(experiment, inputs)
     note(f"Written to {results}: experiment.md, experiment.json, and a folder for each leaderboard")
+    for board in result.leaderboards.values():
+        warn_of_answers(board)
     if access.budget.calls:
         recording = access.recording_in(folder / WORK).recording
         note(f"Asked of servers: {access.budget}; their answers are kept in {recording}")

@@ -140,7 +140,7 @@ def leaderboard(
 
     Example: qbench leaderboard my-benchmark --systems BM25 --systems "QBM25(alpha=0.5)"
     """
-    from qbench.cli.console import note, progress, show_forecast
+    from qbench.cli.console import note, progress, show_forecast, warn_of_answers
     from qbench.cli.experiment import show_experiment
     from qbench.leaderboard.forecast import forecast
     from qbench.leaderboard.page import check_page
@@ -184,6 +184,7 @@ def leaderboard(
         )
         result, folder = _made_in(output, home, make)
     show_leaderboard(result, shown, folder)
+    warn_of_answers(result)
     if access.budget.calls:
         note(f"Asked of servers: {access.budget}; their answers are kept in {access.recording_in(folder).recording}")
     if result.problems:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from qbench.generation.chinese_gate import HAN, sane
 from qbench.quantities.chinese.characters import folded
-from qbench.quantities.chinese.lexicon import written_forms
+from qbench.quantities.chinese.lexicon import usual_name
 from qbench.quantities.chinese.tokens import tokens
 
 __all__ = [
@@ -108,6 +108,4 @@ def unit_name(unit: str) -> str:
     >>> unit_name("yuan per share"), unit_name("percentage"), unit_name("")
     ('元/股', '%', '无单位')
     """
-    written = written_forms()
-    parts = [written[part][0] if part in written else part for part in unit.split(" per ")]
-    return written[unit][0] if unit in written else "/".join(parts) or "无单位"
+    return usual_name(unit) or "无单位"

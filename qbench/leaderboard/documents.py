@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from qbench.evaluation.buckets import DIMENSIONS, FEWEST
-from qbench.leaderboard.standings import BOTH, SMOKE, Cell, Row, Standings, rank_text
+from qbench.leaderboard.standings import BOTH, FAULTY, SMOKE, Cell, Row, Standings, rank_text
 from qbench.leaderboard.verdict import verdict
 from qbench.retrieval.types import Cost
 
@@ -92,7 +92,7 @@ def caption(leaderboard: Standings) -> list[str]:
     labels = {row.entry.name: row.entry.system for row in leaderboard.rows if row.entry.name != row.entry.system}
     if labels:
         lines.append(f"Names of rows: {'; '.join(f'{name} is {system}' for name, system in labels.items())}.")
-    if any(row.entry.words for row in leaderboard.rows):
+    if any(word.startswith("smoke size") for row in leaderboard.rows for word in row.entry.words):
         lines.append(
             f"Smoke size: trained on fewer than {SMOKE:,} samples. Such a row shows that training runs, not what the "
             "system reaches."
@@ -107,7 +107,8 @@ def caption(leaderboard: Standings) -> list[str]:
         lines.append(
             "Language models: calls are all questions behind a row's rankings, answered now or recorded before; "
             "refused: by the server or the model; malformed: not of the form asked for; price: of the tokens, by "
-            "--prices."
+            f"--prices. Where more than {FAULTY:.0%} are refused or malformed, the row says so beside its name: it "
+            "shows the ranking before it rather than the model."
         )
     sources = {row.entry.conditions for row in leaderboard.rows if row.cells}
     if sources & BOTH:

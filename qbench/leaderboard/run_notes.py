@@ -71,6 +71,9 @@ def _stage_notes(meta: Mapping[str, int | float | str]) -> list[str]:
             f"of the texts that it was to put in order the model left out {left}, named {twice} again, and named "
             f"{unknown} that were not shown; those left out follow the others in their order before."
         )
+    if unusable := meta.get("unusable_answer"):
+        faulty = f"{meta.get('refused', 0)} refused and {meta.get('malformed', 0)} malformed"
+        notes.append(f"of {meta.get('calls', 0)} answers {faulty}, such as: {unusable}.")
     calls, sure = meta.get("calls", 0), meta.get("with_probabilities")
     if sure is not None and sure != calls:
         notes.append(f"the server gave probabilities with {sure} of {calls} answers; the others are the number alone.")

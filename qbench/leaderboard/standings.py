@@ -23,6 +23,10 @@ SMOKE = 20_000
 reach."""
 
 
+FAULTY = 0.1
+"""Share of a language model's answers that may be refused or malformed before its row says so."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """Input of one row.
@@ -58,8 +62,33 @@ class Entry:
     @property
     def words(self) -> tuple[str, ...]:
         """What a reader must know before believing the row, to be shown beside its name."""
-        small = self.trained_on is not None and self.trained_on < SMOKE
-        return (f"smoke size: {self.trained_on:,} training samples",) if small else ()
+        words = []
+        if self.trained_on is not None and self.trained_on < SMOKE:
+            words.append(f"smoke size: {self.trained_on:,} training samples")
+        if self.cost is not None and (faults := answer_faults(self.cost)):
+            words.append(faults)
+        return tuple(words)
+
+    @property
+    def unusable_answer(self) -> str:
+        """An answer of a language model that could not be used, for people; "" where there is none."""
+        return next((str(value) for name, value in self.meta.items() if name.endswith("unusable_answer")), "")
+
+
+def answer_faults(cost: Cost) -> str:
+    """How many answers of a row's language models could not be used, where that is more than a few; else "".
+
+    >>> answer_faults(Cost(calls=20, malformed=20)), answer_faults(Cost(calls=20, refused=1, malformed=3))
+    ('all 20 answers malformed', '4 of 20 answers refused or malformed')
+    >>> answer_faults(Cost(calls=20, malformed=1)), answer_faults(Cost())
+    ('', '')
+    """
+    faulty = cost.refused + cost.malformed
+    if not cost.calls or faulty <= FAULTY * cost.calls:
+        return ""
+    how = " or ".join(name for name in ("refused", "malformed") if getattr(cost, name))
+    many = f"all {cost.calls:,}" if faulty == cost.calls else f"{faulty:,} of {cost.calls:,}"
+    return f"{many} answers {how}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,11 +115,11 @@ def words_without_secrets(words: Iterable[str]) -> list[str]:
 
     What follows a flag such as --token is hidden whole.
     """
-    shown, before = [], ""
+    shown, before, secrets = [], "", _environment().values()
     for word in words:
         secret = _FLAG.fullmatch(before) and not word.startswith("-")
         shown.append(_SECRETED if secret else without_secrets(word))
-        for value in _environment().values():
+        for value in secrets:
             shown[-1] = shown[-1].replace(value, _SECRETED)
         before = word
     return shown

@@ -196,11 +196,11 @@ def _chances(logprobs: object, choices: Sequence[str]) -> dict[str, Any]:
     """The last token that is one of the choices, and the probability of each choice in its place; {} where unknown."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     for token in reversed(content if isinstance(content, list) else []):
-        said = str(token.get("token")).strip() if isinstance(token, dict) else ""
+        said = _choice(token.get("token")) if isinstance(token, dict) else ""
         if said not in choices:
             continue
         others = token.get("top_logprobs")
-        # By the token as it is written: "4" and " 4" are two tokens of one choice.
+        # By the token as it is written: "4", " 4" and "4." are three tokens of one choice.
         tokens = {
             str(row.get("token")): row.get("logprob")
             for row in [token, *(others if isinstance(others, list) else [])]
@@ -208,12 +208,22 @@ def _chances(logprobs: object, choices: Sequence[str]) -> dict[str, Any]:
         }
         found: dict[str, float] = {}
         for written, logprob in tokens.items():
-            word = written.strip()
+            word = _choice(written)
             if word in choices and isinstance(logprob, int | float) and logprob == logprob:
                 # A rounded logarithm may lie above 0.
                 found[word] = found.get(word, 0.0) + math.exp(min(logprob, 0.0))
         return {"said": said, "chances": found} if sum(found.values()) > 0 else {}
     return {}
+
+
+def _choice(token: object) -> str:
+    """The number in a token, without the marks of spaces that some servers leave in, and signs that are no part of it.
+
+    >>> [_choice(token) for token in (" 4", "▁4", "Ġ4", "4.", "４", "-4", "4/5", None)]
+    ['4', '4', '4', '4', '4', '', '', '']
+    """
+    found = re.fullmatch(r"[\s▁Ġ:：*\[]*(\d+)[\s.。*\]分]*", str(token))
+    return str(int(found[1])) if found else ""
 
 
 def _count(value: object) -> int | None:

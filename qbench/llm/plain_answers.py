@@ -7,18 +7,80 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from qbench.errors import shorten
 from qbench.llm.chat_answers import without_thought
 from qbench.llm.client import REFUSED
 
-_NUMBER = re.compile(r"(?<![\w.,])-?\d+(?:\.\d+)?(?![\w,]*\d)")
-_OUT_OF = re.compile(r"(?<=\d)\s*(?:/|out of)\s*\d+", re.IGNORECASE)
+_SHOWN = 160
+"""Characters of an answer that are shown."""
+
+_LETTER = r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]"
+"""A letter of a word. Chinese and Japanese characters stand beside numbers: 评分4, 4分."""
+_NUMBER = re.compile(rf"(?<![\d_.,])(?<!{_LETTER})-?\d+(?:\.\d+)?(?!(?:{_LETTER}|[\d_,])*\d)")
+_OUT_OF = re.compile(
+    r"(?<=\d)\s*(?:(?:/|out of)\s*\d+|分?\s*[/(,、]?\s*满分\s*(?:[为是:]\s*)?\d+\s*分?\)?)", re.IGNORECASE
+)
 _BRACKETED = re.compile(r"\[\s*(\d{1,9})\s*\]")
 _ANY = re.compile(r"(?<![\d.])\d{1,9}(?![\d.]*\d)")
 
+_HALF_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {ord("【"): "[", ord("】"): "]"}
+"""Signs as East Asian texts write them, as wide as a character: ４, ［2］, 【2】."""
+
+_APOLOGY = (
+    r"(?:(?:(?:i['’]?m|i am|we['’]?re|we are)\s+(?:\w+\s+)?)?sorry|i apologi[sz]e|my apologies|unfortunately"
+    r"|regrettably|as an? (?:ai|artificial|large|language)\b)"
+)
+_DECLINES_EN = (
+    r"(?:i|we)(?:['’](?:m|re)|\s+am|\s+are)?\s+"
+    r"(?:cannot|can\s?not|can['’]?t|could\s?n['’]?t|won['’]?t|will not|un(?:able|willing)"
+    r"|not (?:able|comfortable|allowed|permitted|willing)|(?:(?:must|have to) )?(?:decline|refuse))\b"
+)
+_DECLINES_ZH = (
+    r"(?:(?:非常|十分|很)?(?:对不起|抱歉|不好意思|遗憾)[^\d。！？\n]{0,40}?|作为[^\d。！？\n]{0,40}?|我们?[^\d。，,！？\n]{0,6}?)"
+    r"(?:无法|不能|不可以|没办法|没有办法|不便|拒绝|不予)"
+)
+_DECLINES = re.compile(rf"\A\W*(?:(?:{_APOLOGY}[^.!?\n]{{0,120}}?\W)?{_DECLINES_EN}|{_DECLINES_ZH})", re.IGNORECASE)
+"""How models begin that decline to answer, in English and Chinese."""
+_AT_THE_END = re.compile(r"(?:[:：=]|^)[\s*]*-?\d+(?:\.\d+)?\s*分?[\s*.。]*\Z", re.MULTILINE)
+"""A number after a colon or on a line of its own, which is an answer whatever is said before."""
+
 
 def is_refusal(answer: Any) -> bool:
-    """Whether the server refused the question, its filter stopped the answer, or the model declined to answer."""
-    return bool(answer.get(REFUSED)) or answer.get("finish") == "content_filter"
+    """Whether the server refused the question, its filter stopped the answer, or the model declined to answer.
+
+    A model may decline in words; where an answer follows all the same, it counts.
+
+    >>> is_refusal({"text": "Sorry, I cannot give a score from 1 to 5."}), is_refusal({"text": "抱歉，我无法评分。"})
+    (True, True)
+    >>> is_refusal({"text": "I cannot find a number in it. Score: 3"}), is_refusal({"text": "I do not know."})
+    (False, False)
+    """
+    if answer.get(REFUSED) or answer.get("finish") == "content_filter":
+        return True
+    written = _plain(answer)
+    if not _DECLINES.search(written) or len(_BRACKETED.findall(written)) > 1:
+        return False
+    return _AT_THE_END.search(_OUT_OF.sub("", written)) is None
+
+
+def shown_answer(answer: Any) -> str:
+    """An answer that could not be used, for people: quoted, on one line, cut; or why there is none.
+
+    >>> shown_answer({"text": "I love them all.", "finish": "stop"}), shown_answer({"text": "", "finish": "stop"})
+    ("'I love them all.'", 'empty')
+    >>> shown_answer({"text": "<think>The weight", "finish": "length"}), shown_answer({"refused": "HTTP 400, no"})
+    ("'<think>The weight', cut off at max_tokens", 'HTTP 400, no')
+    """
+    if isinstance(reason := answer.get(REFUSED), str):
+        return reason
+    text = str(answer.get("text") or "").strip()
+    stopped = {"length": ", cut off at max_tokens", "content_filter": ", stopped by the server's filter"}
+    return (shorten(text, _SHOWN) if text else "empty") + stopped.get(str(answer.get("finish")), "")
+
+
+def _plain(answer: Any) -> str:
+    """What a model wrote after its thoughts, in signs of usual width."""
+    return without_thought(answer).translate(_HALF_WIDTH)
 
 
 def choice_in(answer: Any, choices: Sequence[str]) -> float | None:
@@ -26,7 +88,7 @@ def choice_in(answer: Any, choices: Sequence[str]) -> float | None:
 
     With log-probabilities of the offered numbers, their expectation: the sum of each number times its probability,
     divided by the sum of those probabilities. Without them the number itself, which may lie between two of those
-    offered. An answer may say more than the number, but no other number: "4", "Score: 4/5".
+    offered. An answer may say more than the number, but no other number: "4", "Score: 4/5", "评分：4分".
 
     Args:
         answer: as the recording holds it.
@@ -54,7 +116,7 @@ def has_chances(answer: Any, choices: Sequence[str]) -> bool:
 
 
 def _number_in(answer: Any, choices: Sequence[str]) -> str | None:
-    written = _OUT_OF.sub("", without_thought(answer))
+    written = _OUT_OF.sub("", _plain(answer))
     numbers = set(_NUMBER.findall(written))
     if len(numbers) != 1:
         return None
@@ -98,7 +160,7 @@ def permutation_in(answer: Any, count: int) -> Permutation:
     >>> permutation_in({"text": "[2] > [2] > [7]"}, 3)
     Permutation(order=(1, 0, 2), missing=2, repeated=1, unknown=1)
     """
-    written = without_thought(answer)
+    written = _plain(answer)
     named = [int(number) - 1 for number in _BRACKETED.findall(written) or _ANY.findall(written)]
     known = [place for place in named if 0 <= place < count]
     first = dict.fromkeys(known)

@@ -9,6 +9,7 @@ import json
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,7 +31,7 @@ class Task:
         slots: slots that a prompt's `user` may have.
         field: the only field of the JSON object that the model answers with; "" where it answers in plain text.
         many: whether the field holds a list of texts; else it holds one text.
-        told: the instruction about the form of an answer in plain text.
+        told: the instruction about the form of an answer in plain text, by the code of a prompt's language.
         choices: the numbers of which a plain answer is one; their probabilities are asked for, too.
         blocks: slots whose line breaks stay; each other slot becomes one line.
         optional: slots that may be empty: the lines of `user` with an empty one are left out.
@@ -40,7 +41,7 @@ class Task:
     slots: tuple[str, ...]
     field: str = ""
     many: bool = False
-    told: str = ""
+    told: Mapping[str, str] = dataclass_field(default_factory=dict)
     choices: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
@@ -62,7 +63,7 @@ class Task:
     def form(self, language: str) -> str:
         """The instruction about the form of the answer; some servers require the word JSON in the text."""
         if not self.field:
-            return self.told
+            return self.told.get(language, self.told[ENGLISH])
         shown = json.dumps({self.field: ["...", "..."] if self.many else "..."})
         return f"{FORMS.get(language, FORMS[ENGLISH])}{shown}"
 
@@ -84,21 +85,24 @@ TASKS = {
     "audit": Task(("claim", "query", "condition", "text"), "verdict"),
     "score": Task(
         ("text", "query", "condition", "quantities"),
-        told="Answer with one number alone, from 1 to 5.",
+        told={ENGLISH: "Answer with one number alone, from 1 to 5.", "zh": "只回答一个数字，从 1 到 5。"},
         choices=("1", "2", "3", "4", "5"),
         optional=("condition", "quantities"),
         required=2,
     ),
     "rank": Task(
         ("texts", "query", "condition", "count"),
-        told="Answer with the numbers of all texts alone, the best text first, in this form: [2] > [3] > [1]",
+        told={
+            ENGLISH: "Answer with the numbers of all texts alone, the best text first, in this form: [2] > [3] > [1]",
+            "zh": "只回答全部文本的编号，最好的在前，格式如下：[2] > [3] > [1]",
+        },
         blocks=("texts",),
         optional=("condition",),
         required=2,
     ),
     "compare": Task(
         ("first", "second", "query", "condition"),
-        told="Answer with one number alone: 1 or 2.",
+        told={ENGLISH: "Answer with one number alone: 1 or 2.", "zh": "只回答一个数字：1 或 2。"},
         choices=("1", "2"),
         blocks=("first", "second"),
         optional=("condition",),
@@ -115,9 +119,9 @@ BUILT_IN: dict[str, tuple[str, ...]] = {
     ),
     "rewrite": ("general", "general.zh"),
     "audit": ("benchmark", "pairs", "benchmark.zh", "pairs.zh"),
-    "score": ("general",),
-    "rank": ("general",),
-    "compare": ("general",),
+    "score": ("general", "general.zh"),
+    "rank": ("general", "general.zh"),
+    "compare": ("general", "general.zh"),
 }
 """Task -> qbench's own prompts for it; prompts/TASK-NAME.toml. Names of those that are not in English end in a code."""
 

@@ -122,7 +122,7 @@ def expected_questions(
     asked: dict[tuple[str, bool], _Asked] = {}
     for system, source in _asking(systems, options.settings):
         model = system.stages[-1].options()
-        server = language_model(model)
+        server = language_model(model, benchmark.language)
         run = made.run_before(system, source)
         one = asked.setdefault((server.call.text, run is None), (_Asked if run is None else _Known)(server))
         one.names[system.stages[-1].model.name] = None
@@ -227,7 +227,8 @@ def _tokens(
     mentions = None
     if options.quantities == "listed":
         mentions = _Sample(get_extractor(extractor_options(benchmark)).extract_many(texts.to_list()))
-    ranker = language_model_ranker(options, ShownTexts(texts, options.max_length, mentions), Access())
+    shown = ShownTexts(texts, options.max_length, mentions)
+    ranker = language_model_ranker(options, shown, Access(), language=benchmark.language)
     together = min(documents, 1 if isinstance(options, ItemwiseOptions) else getattr(options, "window", 2))
     items = []
     for start, place in enumerate(_spread(pl.Series(range(len(queries))))):

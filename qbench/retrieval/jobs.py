@@ -121,7 +121,7 @@ def plan(
     unconditional: tuple[ConditionSource, ...] = ("none",)
     jobs: dict[tuple[str, str], Job] = {}
     for system in systems:
-        stages, extraction = [_content(stage) for stage in system.stages], {}
+        stages, extraction = [_content(stage, benchmark.language) for stage in system.stages], {}
         if system.uses_conditions or system.uses_quantities:
             stored = stored_quantities(benchmark, options.document_quantities) is not None
             extraction = {"stored": stored, **options.extractor_of(benchmark).key()}
@@ -143,8 +143,13 @@ def _revisions(system: System) -> dict[str, int]:
     return {step: revision(step) for step in used}
 
 
-def _content(stage: Stage) -> dict[str, Any]:
-    """Content of a stage for keys: files and checkpoints by their digests, servers by their addresses."""
+def _content(stage: Stage, language: str) -> dict[str, Any]:
+    """Content of a stage for keys: files and checkpoints by their digests, servers by their addresses.
+
+    Args:
+        stage: of a system.
+        language: code of the language of the benchmark's texts.
+    """
     others: dict[str, Any] = {}
     if stage.compression is not None:
         if not stage.entry().stores_vectors:
@@ -158,16 +163,16 @@ def _content(stage: Stage) -> dict[str, Any]:
         others["fusion"] = [stage.fusion.name, asdict(stage.fusion_options())]
     if stage.entry().version:
         others["version"] = stage.entry().version
-    return {"model": stage.model.name, "options": _identity(stage), **others, "k": stage.k}
+    return {"model": stage.model.name, "options": _identity(stage, language), **others, "k": stage.k}
 
 
-def _identity(stage: Stage) -> dict[str, Any]:
+def _identity(stage: Stage, language: str) -> dict[str, Any]:
     """The options of a stage's model."""
     options = stage.options()
     if isinstance(options, OpenAIOptions | CohereOptions):
         return identity(options)
     if isinstance(options, LanguageModelOptions):
-        return language_model_identity(options)
+        return language_model_identity(options, language)
     values: dict[str, Any] = asdict(options)
     return _digested(stage.entry().declared, values)
 

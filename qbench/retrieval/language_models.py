@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -23,15 +23,16 @@ from qbench.keys import revision
 from qbench.llm.asking import ask_each
 from qbench.llm.client import Access
 from qbench.llm.openai_chat import OpenAIChat, chat_server
-from qbench.llm.plain_answers import choice_in, has_chances, is_refusal, permutation_in
+from qbench.llm.plain_answers import choice_in, has_chances, is_refusal, permutation_in, shown_answer
 from qbench.llm.prompts import Slots, load_prompt
 from qbench.progress import Progress, silent
+from qbench.quantities.languages import ENGLISH
 from qbench.retrieval.ranker_options import (
     ItemwiseOptions,
     LanguageModelOptions,
     ListwiseOptions,
 )
-from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
+from qbench.retrieval.rankers import Candidates, Counts, OpenedRanker, RankerContext, Search
 from qbench.retrieval.shown_texts import ShownTexts, query_slots
 from qbench.retrieval.systems import Stage
 from qbench.scoring.listwise import shares_won, windows
@@ -53,14 +54,19 @@ Asker = Callable[[OpenAIChat, Sequence[Slots], Access, Progress], tuple[list[Any
 """Answers to items, and their counts: `ask_each`, or a forecast in its place."""
 
 
-def language_model(options: LanguageModelOptions) -> OpenAIChat:
+def language_model(options: LanguageModelOptions, language: str) -> OpenAIChat:
     """The chat model that a reranker's options name.
+
+    Args:
+        options: the model, and what it is shown.
+        language: code of the texts' language; qbench's own prompts are taken in it.
 
     Raises:
         OptionError: the address is not valid, there is no such prompt, or it has no place for what is to be shown.
         InputError: the prompt cannot be read.
     """
-    prompt = load_prompt(options.task, Path(options.prompt) if options.prompt.endswith(".toml") else options.prompt)
+    name = Path(options.prompt) if options.prompt.endswith(".toml") else options.prompt
+    prompt = load_prompt(options.task, name, language)
     wanted = {"condition": options.condition == "stated"}
     wanted["quantities"] = options.quantities == "listed" and "quantities" in prompt.answer.slots
     for slot, needed in wanted.items():
@@ -73,15 +79,15 @@ def language_model(options: LanguageModelOptions) -> OpenAIChat:
     )
 
 
-def language_model_identity(options: LanguageModelOptions) -> dict[str, Any]:
-    """What of a reranker's options can change its scores: for the keys of runs.
+def language_model_identity(options: LanguageModelOptions, language: str) -> dict[str, Any]:
+    """What of a reranker's options can change its scores on texts of a language: for the keys of runs.
 
     Raises:
         OptionError, InputError: as in `language_model`.
     """
     list_options = {"window": options.window, "stride": options.stride} if isinstance(options, ListwiseOptions) else {}
     shown = {name: getattr(options, name) for name in ("condition", "quantities", "max_length")}
-    made = {"revision": revision("language model ranking"), "call": language_model(options).call.text}
+    made = {"revision": revision("language model ranking"), "call": language_model(options, language).call.text}
     return {**made, **shown, **list_options}
 
 
@@ -135,22 +141,21 @@ class LanguageModelRanker(ABC):
         return self.rerank_counted(searches, candidates)[0]
 
     @abstractmethod
-    def rerank_counted(
-        self, searches: Sequence[Search], candidates: Sequence[Candidates]
-    ) -> tuple[Scores, Mapping[str, int]]:
+    def rerank_counted(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> tuple[Scores, Counts]:
         """The scores of each search's candidates, and what is counted of the answers."""
 
     @abstractmethod
     def slots(self, search: Search, docs: Sequence[int]) -> list[Slots]:
         """The prompt's slots of each question about these documents, all at once where several are put in order."""
 
-    def ask(self, items: Sequence[Slots], read: Callable[[int, Any], bool]) -> Counter[str]:
+    def ask(self, items: Sequence[Slots], read: Callable[[int, Any], bool], unusable: list[str]) -> Counter[str]:
         """Ask about each item, and read the answers.
 
         Args:
             items: the prompt's slots for each.
             read: called with the position of an item and its answer, unless it is a refusal; whether it has the form
                 that was asked for.
+            unusable: the first refusal or answer without that form is added, for people.
 
         Returns:
             the counts of `ask_each`, malformed, and with_probabilities where the answer is one of several numbers.
@@ -161,10 +166,13 @@ class LanguageModelRanker(ABC):
         if choices:
             counts["with_probabilities"] = 0
         for i, answer in enumerate(answers):
-            if not is_refusal(answer):
-                counts["malformed"] += not read(i, answer)
-                if choices:
-                    counts["with_probabilities"] += has_chances(answer, choices)
+            declined = is_refusal(answer)
+            usable = not declined and read(i, answer)
+            counts["malformed"] += not (usable or declined)
+            if choices and not declined:
+                counts["with_probabilities"] += has_chances(answer, choices)
+            if not (usable or unusable):
+                unusable.append(shown_answer(answer))
         return counts
 
     def _progress(self, done: float, total: float | None = None, what: str = "") -> None:
@@ -174,9 +182,7 @@ class LanguageModelRanker(ABC):
 class Itemwise(LanguageModelRanker):
     """A score from 1 to 5 for each document; 0 without a usable answer."""
 
-    def rerank_counted(
-        self, searches: Sequence[Search], candidates: Sequence[Candidates]
-    ) -> tuple[Scores, Mapping[str, int]]:
+    def rerank_counted(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> tuple[Scores, Counts]:
         """The scores of each search's candidates, and what is counted of the answers."""
         asked = zip(searches, candidates, strict=True)
         items = [item for search, some in asked for item in self.slots(search, some.docs.tolist())]
@@ -188,13 +194,14 @@ class Itemwise(LanguageModelRanker):
                 given[i] = score
             return score is not None
 
-        counts = self.ask(items, read)
+        unusable: list[str] = []
+        counts = self.ask(items, read, unusable)
         ends = np.cumsum([len(some.docs) for some in candidates])[:-1]
-        return [scores - PLACE * np.arange(len(scores)) for scores in np.split(given, ends)], counts
+        return [scores - PLACE * np.arange(len(scores)) for scores in np.split(given, ends)], _told(counts, unusable)
 
     def slots(self, search: Search, docs: Sequence[int]) -> list[Slots]:
         """The slots of one question about each document."""
-        asked = query_slots(search, self.stated)
+        asked = query_slots(search, self.stated, self.shown.language)
         return [{**asked, "text": self.shown.fenced(doc), "quantities": self.shown.quantities(doc)} for doc in docs]
 
 
@@ -209,9 +216,7 @@ class Listwise(LanguageModelRanker):
     window: int = 20
     stride: int = 10
 
-    def rerank_counted(
-        self, searches: Sequence[Search], candidates: Sequence[Candidates]
-    ) -> tuple[Scores, Mapping[str, int]]:
+    def rerank_counted(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> tuple[Scores, Counts]:
         """The scores of each search's candidates, n for the best of n, and what is counted of the answers.
 
         A window whose answer names no text, or is refused, stays as it is; texts that an answer leaves out follow those
@@ -220,18 +225,22 @@ class Listwise(LanguageModelRanker):
         orders = [np.arange(len(some.docs)) for some in candidates]
         spans = [windows(len(order), self.window, self.stride) for order in orders]
         counts = Counter(dict.fromkeys(("missing_texts", "repeated_texts", "unknown_texts"), 0))
+        unusable: list[str] = []
         # The windows of one query follow each other; those of different queries go together.
         for step in range(max(map(len, spans), default=0)):
             now = [number for number, each in enumerate(spans) if step < len(each)]
-            counts += self._step({n: (searches[n], candidates[n], orders[n], spans[n][step]) for n in now})
+            at = {n: (searches[n], candidates[n], orders[n], spans[n][step]) for n in now}
+            counts.update(self._step(at, unusable))
         scores = []
         for order in orders:
             places = np.empty(len(order))
             places[order] = np.arange(len(order))
             scores.append(len(order) - places)
-        return scores, counts
+        return scores, _told(counts, unusable)
 
-    def _step(self, at: Mapping[int, tuple[Search, Candidates, NDArray[np.intp], tuple[int, int]]]) -> Counter[str]:
+    def _step(
+        self, at: Mapping[int, tuple[Search, Candidates, NDArray[np.intp], tuple[int, int]]], unusable: list[str]
+    ) -> Counter[str]:
         """Put one window of each query in order, in place."""
         items = [
             item
@@ -247,14 +256,17 @@ class Listwise(LanguageModelRanker):
             found.update(missing_texts=said.missing, repeated_texts=said.repeated, unknown_texts=said.unknown)
             return said.is_whole
 
-        return self.ask(items, read) + found
+        counts = self.ask(items, read, unusable)
+        counts.update(found)
+        return counts
 
     def slots(self, search: Search, docs: Sequence[int]) -> list[Slots]:
         """The slots of one question about all documents."""
         shown = [
             self.shown.with_quantities(doc, self.shown.numbered(doc, number)) for number, doc in enumerate(docs, 1)
         ]
-        return [{**query_slots(search, self.stated), "texts": "\n".join(shown), "count": str(len(shown))}]
+        asked = query_slots(search, self.stated, self.shown.language)
+        return [{**asked, "texts": "\n".join(shown), "count": str(len(shown))}]
 
 
 class Pairwise(LanguageModelRanker):
@@ -263,9 +275,7 @@ class Pairwise(LanguageModelRanker):
     An answer counts as a probability where the server gives some, and as a draw where it is not usable.
     """
 
-    def rerank_counted(
-        self, searches: Sequence[Search], candidates: Sequence[Candidates]
-    ) -> tuple[Scores, Mapping[str, int]]:
+    def rerank_counted(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> tuple[Scores, Counts]:
         """The share of its comparisons that each candidate won, and what is counted of the answers."""
         asked = zip(searches, candidates, strict=True)
         items = [item for search, some in asked for item in self.slots(search, some.docs.tolist())]
@@ -278,33 +288,43 @@ class Pairwise(LanguageModelRanker):
                 shares[i] = 2 - number
             return number is not None
 
-        counts = self.ask(items, read)
+        unusable: list[str] = []
+        counts = self.ask(items, read, unusable)
         ends = np.cumsum([len(some) for some in pairs])[:-1]
         return [
             shares_won(len(some.docs), [(a, b, share) for (a, b), share in zip(of, won.tolist(), strict=True)])
             - PLACE * np.arange(len(some.docs))
             for some, of, won in zip(candidates, pairs, np.split(shares, ends), strict=True)
-        ], counts
+        ], _told(counts, unusable)
 
     def slots(self, search: Search, docs: Sequence[int]) -> list[Slots]:
         """The slots of two questions about each pair of documents, one in each order."""
-        asked = query_slots(search, self.stated)
+        asked = query_slots(search, self.stated, self.shown.language)
         shown = [self.shown.with_quantities(doc, self.shown.fenced(doc)) for doc in docs]
         return [{**asked, "first": a, "second": b} for a, b in permutations(shown, 2)]
 
 
+def _told(counts: Counter[str], unusable: Sequence[str]) -> Counts:
+    return {**counts, **({"unusable_answer": unusable[0]} if unusable else {})}
+
+
 def language_model_ranker(
-    options: LanguageModelOptions, shown: ShownTexts, access: Access, progress: Progress = silent
+    options: LanguageModelOptions,
+    shown: ShownTexts,
+    access: Access,
+    progress: Progress = silent,
+    language: str = ENGLISH,
 ) -> LanguageModelRanker:
-    """The ranker of a kind of options.
+    """The ranker of a kind of options, for texts of a language.
 
     Raises:
         OptionError, InputError: as in `language_model`.
     """
+    server = language_model(options, language)
     how: dict[str, Any] = {
-        "server": language_model(options),
+        "server": server,
         "access": access,
-        "shown": shown,
+        "shown": replace(shown, language=server.prompt.language),
         "stated": options.condition == "stated",
         "progress": progress,
     }
@@ -321,7 +341,8 @@ def open_language_model(stage: Stage, options: LanguageModelOptions, context: Ra
     """
     mentions = context.quantities() if options.quantities == "listed" else None
     shown = ShownTexts(context.corpus["passage"], options.max_length, mentions)
-    ranker = language_model_ranker(options, shown, context.access.recording_in(context.root), context.progress)
+    access = context.access.recording_in(context.root)
+    ranker = language_model_ranker(options, shown, access, context.progress, context.language)
     meta: dict[str, int | float | str] = {"documents_cut": shown.cut}
     if shown.suspect:
         what = "hold delimiters of prompts, which the model is shown spaced, or characters that are not printed"

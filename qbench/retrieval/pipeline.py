@@ -18,7 +18,7 @@ from qbench.retrieval.bench import Bench
 from qbench.retrieval.finishing import filtered, reranked, with_binding, with_quantity_score
 from qbench.retrieval.first_stage import FirstStage, Input
 from qbench.retrieval.jobs import Job
-from qbench.retrieval.rankers import AskingRanker, BatchRanker, Candidates, FilteringRanker, Ranker, Search
+from qbench.retrieval.rankers import AskingRanker, BatchRanker, Candidates, Counts, FilteringRanker, Ranker, Search
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.types import ConditionSource
 from qbench.scoring.binding import Asked
@@ -36,7 +36,7 @@ class Rankings:
 
     rankings: list[Candidates]
     seconds: list[float]
-    asked: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+    asked: Mapping[int, Counts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

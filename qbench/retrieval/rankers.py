@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 Terms = Literal["any", "all"]
 """How many of a query's search terms a document must hold."""
 
+Counts = Mapping[str, int | str]
+"""What is counted of a language model's answers by name; and `unusable_answer`, for people, where one is unusable."""
+
 
 @dataclass(frozen=True)
 class Candidates:
@@ -118,8 +121,8 @@ class AskingRanker(Ranker, Protocol):
 
     def rerank_counted(
         self, searches: Sequence[Search], candidates: Sequence[Candidates]
-    ) -> tuple[list[NDArray[np.float64]], Mapping[str, int]]:
-        """The scores of `rerank`, and counts by name, the same in a replay: those of `Asked`, and others."""
+    ) -> tuple[list[NDArray[np.float64]], Counts]:
+        """The scores of `rerank`, and what is counted, the same in a replay: `ASKED` (see `types`) and more."""
         ...
 
 

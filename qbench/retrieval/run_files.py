@@ -87,12 +87,17 @@ def join_shards(
     }
     prefixes, asked = meta_prefixes(len(system.stages)), []
     for position, stage in enumerate(system.stages):
-        counts = Counter[str]()
+        counts, texts = Counter[str](), dict[str, str]()
         for note in notes:
-            counts.update(note.get("asked", {}).get(str(position), {}))
+            for name, value in note.get("asked", {}).get(str(position), {}).items():
+                if isinstance(value, str):
+                    texts.setdefault(name, value)
+                else:
+                    counts[name] += value
         if counts:
             asked.append({"model": str(stage.options().model), "counts": dict(counts)})
             meta |= {f"{prefixes[position]}{name}": count for name, count in counts.items()}
+            meta |= {f"{prefixes[position]}{name}": text for name, text in texts.items()}
     run = pl.concat([pl.read_parquet(folder / FOLDER / f"{name}{ROWS}", glob=False) for name in names])
     run.write_parquet(folder / "run.parquet", compression="zstd")
     write_json(folder / "cost.json", {"cost": asdict(cost), "meta": meta, "asked": asked})

@@ -8,15 +8,17 @@ document, or start a turn of the conversation. Whether a model obeys its words i
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Protocol
 
 import polars as pl
 
 from qbench.benchmark.card import describe, printable
 from qbench.models.api_encoders import BYTES, prepared_text
-from qbench.quantities.types import Quantity
+from qbench.quantities.languages import CHINESE, ENGLISH
+from qbench.quantities.types import Condition, Quantity
 from qbench.retrieval.rankers import Search
 
 CUT = " [...]"
@@ -33,7 +35,86 @@ _NUMBERED = re.compile(r"\[(\s*\d+\s*)\]")
 _NOT_PRINTED = r"[\p{Cc}\p{Cf}&&[^\t\n\r]]"
 """As polars writes it: what terminals obey, and what nobody sees."""
 
-_SIGNS = {"~": "about ", "<": "below ", "<=": "at most ", ">": "above ", ">=": "at least "}
+
+@dataclass(frozen=True)
+class ShownWords:
+    """How quantities and conditions are written in a language.
+
+    Attributes:
+        listed: stands before the quantities of a document that are on a line of their own.
+        more: how many are not listed, with the number as {}.
+        signs: of comparators.
+        changes: of values that moved; those that are not here are written as they are.
+        between: before and between the ends of a range that a condition asks for.
+        to: between the ends of a range that a text states.
+        unit: "module:function" that names a unit; "" for its canonical name.
+    """
+
+    listed: str
+    more: str
+    signs: Mapping[str, str]
+    changes: Mapping[str, str]
+    between: tuple[str, str]
+    to: str
+    unit: str = ""
+
+    def unit_name(self, unit: str) -> str:
+        """What a unit is called."""
+        if not self.unit:
+            return unit
+        module, _, name = self.unit.partition(":")
+        return str(getattr(import_module(module), name)(unit))
+
+    def condition(self, condition: Condition) -> str:
+        """A condition in words.
+
+        >>> from qbench.quantities.types import Condition
+        >>> rent = Condition("between", 2.0, 3.0, "kilogram", "kilogram", 2.0, 3.0, ("包裹重量",))
+        >>> SHOWN["en"].condition(rent), SHOWN["zh"].condition(rent)
+        ('包裹重量 between 2 and 3 kilogram', '包裹重量 介于 2 至 3 公斤')
+        """
+        concept = (*condition.concept, self.changes.get(condition.change, condition.change))
+        unit = self.unit_name(condition.unit)
+        return describe(replace(condition, concept=concept, change="", unit=unit), self.between)
+
+    def mention(self, mention: Quantity) -> str:
+        """A mention in words.
+
+        >>> from qbench.quantities.types import Quantity
+        >>> heavy = Quantity(3.0, 5.0, "between", "kilogram", "mass", "kilogram", 3.0, 5.0, ("parcel", "weight"))
+        >>> SHOWN["en"].mention(heavy), SHOWN["zh"].mention(replace(heavy, concept=("包裹重量",)))
+        ('3 to 5 kilogram (parcel weight)', '3 至 5 公斤 (包裹重量)')
+        """
+        value = f"{mention.value:.15g}"
+        if mention.high != mention.value:
+            value = f"{value} {self.to} {mention.high:.15g}"
+        about = " ".join((*mention.subject, *mention.concept))
+        change = self.changes.get(mention.change, mention.change)
+        signed = self.signs.get(mention.comparator, "") + value
+        parts = (change, signed, self.unit_name(mention.unit), about and f"({about})")
+        return " ".join(part for part in parts if part)
+
+
+SHOWN: dict[str, ShownWords] = {
+    ENGLISH: ShownWords(
+        listed="Quantities that a program found in it: ",
+        more="and {} more",
+        signs={"~": "about ", "<": "below ", "<=": "at most ", ">": "above ", ">=": "at least "},
+        changes={},
+        between=("between", "and"),
+        to="to",
+    ),
+    CHINESE: ShownWords(
+        listed="程序在其中找到的数量：",
+        more="另有 {} 个",
+        signs={"~": "约 ", "<": "低于 ", "<=": "不超过 ", ">": "超过 ", ">=": "不低于 "},
+        changes={"up": "增长", "down": "下降"},
+        between=("介于", "至"),
+        to="至",
+        unit="qbench.quantities.chinese.lexicon:usual_name",
+    ),
+}
+"""By the language of a prompt."""
 
 
 class Mentions(Protocol):
@@ -52,11 +133,13 @@ class ShownTexts:
         passages: shape (documents,), in the order of positions.
         max_length: most tokens of a document, three bytes counted for each; 0 for all.
         mentions: of quantities, where they are listed.
+        language: of the prompt, in which quantities are written.
     """
 
     passages: pl.Series
     max_length: int
     mentions: Mentions | None = None
+    language: str = ENGLISH
 
     def text(self, doc: int) -> str:
         """A document, on one line."""
@@ -76,14 +159,14 @@ class ShownTexts:
         """The quantities of a document, as the extractor read them; "" where they are not listed, or there are none."""
         if self.mentions is None:
             return ""
-        mentions = self.mentions.of(doc)
-        more = [f"and {len(mentions) - MOST} more"] if len(mentions) > MOST else []
-        return defused("; ".join([*map(mention_words, mentions[:MOST]), *more]))
+        mentions, words = self.mentions.of(doc), SHOWN[self.language]
+        more = [words.more.format(len(mentions) - MOST)] if len(mentions) > MOST else []
+        return defused("; ".join([*map(words.mention, mentions[:MOST]), *more]))
 
     def with_quantities(self, doc: int, text: str) -> str:
         """A shown document with its quantities on a line of their own, if they are listed and there are any."""
         found = self.quantities(doc)
-        return f"{text}\nQuantities that a program found in it: {_unnumbered(found)}" if found else text
+        return f"{text}\n{SHOWN[self.language].listed}{_unnumbered(found)}" if found else text
 
     @property
     def cut(self) -> int:
@@ -109,22 +192,7 @@ def _unnumbered(text: str) -> str:
     return _NUMBERED.sub(r"(\1)", text)
 
 
-def query_slots(search: Search, stated: bool) -> dict[str, str]:
+def query_slots(search: Search, stated: bool, language: str = ENGLISH) -> dict[str, str]:
     """The slots of a prompt for a query: its text, and with `stated` its conditions as qbench knows them."""
-    conditions = "; ".join(map(describe, search.conditions)) if stated else ""
+    conditions = "; ".join(map(SHOWN[language].condition, search.conditions)) if stated else ""
     return {"query": defused(search.text), "condition": defused(conditions)}
-
-
-def mention_words(mention: Quantity) -> str:
-    """A mention in words.
-
-    >>> from qbench.quantities.types import Quantity
-    >>> mention_words(Quantity(3.0, 5.0, "between", "kilogram", "mass", "kilogram", 3.0, 5.0, ("parcel", "weight")))
-    '3 to 5 kilogram (parcel weight)'
-    """
-    value = f"{mention.value:.15g}"
-    if mention.high != mention.value:
-        value = f"{value} to {mention.high:.15g}"
-    about = " ".join((*mention.subject, *mention.concept))
-    parts = (mention.change, _SIGNS.get(mention.comparator, "") + value, mention.unit, about and f"({about})")
-    return " ".join(part for part in parts if part)

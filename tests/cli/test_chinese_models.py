@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from qbench.benchmark.disk import open_benchmark
-from qbench.cli import benchmark, expand_concepts, gen_queries
+from qbench.cli import benchmark, expand_concepts, gen_queries, leaderboard
 from qbench.generation.expansions import Expansions
 from qbench.index import build_index
 from tests.api_server import KEY, ApiServer
@@ -22,6 +22,12 @@ NAMES = {
 
 def chat(asked):
     """What the scripted model says; the audit's verdict is about the query that the prompt ends with."""
+    if asked.endswith("评分："):
+        return "评分：4分"
+    if asked.endswith("更有用的文本："):
+        return "文本2"
+    if asked.endswith("段文本的顺序："):
+        return "【2】>【1】"
     slots = dict(line.split("：", 1) for line in asked.splitlines() if "：" in line)
     if "断言" in slots:
         return json.dumps({"verdict": "right"})
@@ -89,3 +95,39 @@ def test_from_an_index_to_names_queries_and_an_audit(web, tmp_path):
     call(benchmark, "audit", "bench", "--model", "m")
     assert asked(web)[0][-1]["content"].startswith("断言：")
     assert "查询里的" in asked(web)[0][0]["content"]
+
+
+RERANKERS = {
+    "LLM-itemwise": ("评分：", "程序在文本中找到的数量："),
+    "LLM-listwise": ("段文本的顺序：", "程序在其中找到的数量："),
+    "LLM-pairwise": ("更有用的文本：", "程序在其中找到的数量："),
+}
+
+
+def test_rerankers_ask_in_the_language_of_the_benchmark(web, tmp_path):
+    sizes = ("--min-sentences", 4, "--max-train", 4, "--max-dev", 2, "--max-test", 6)
+    call(gen_queries, "index", "-o", "bench", *sizes)
+    quick = ("--resamples", 100, "--workers", 1, "--conditions", "given")
+    names = [f"BM25 + {name}(model=m, k=2, condition=stated, quantities=listed)" for name in RERANKERS]
+    call(leaderboard, "bench", *(word for name in names for word in ("--systems", name)), *quick)
+    said = [messages[-1]["content"] for messages in asked(web)]
+    assert said
+    for text in said:
+        assert "程序读出的查询界限：" in text
+        assert next(listed for ending, listed in RERANKERS.values() if text.endswith(ending)) in text
+        assert not [word for word in ("program", "yuan", "percentage", "square metre") if word in text], text
+    assert {ending for text in said for ending, _ in RERANKERS.values() if text.endswith(ending)} == {
+        ending for ending, _ in RERANKERS.values()
+    }
+    rows = json.loads((tmp_path / "qbench-leaderboard" / "bench" / "leaderboard.json").read_text())["rows"]
+    costs = [row["cost"] for row in rows]
+    assert all(cost["calls"] and not cost["malformed"] for cost in costs)
+
+    # A prompt of one's own is in the language that its file says, whatever the texts are.
+    web.seen.clear()
+    mine = tmp_path / "mine.toml"
+    mine.write_text('task = "score"\nversion = 1\nsystem = "Judge."\nuser = "{text} {query}\\n{quantities}\\nScore:"\n')
+    web.chat = lambda asked: "4"
+    system = f"BM25 + LLM-itemwise(model=m, k=2, quantities=listed, prompt={mine.name})"
+    call(leaderboard, "bench", "--systems", system, *quick)
+    assert any("yuan" in messages[-1]["content"] for messages in asked(web))

@@ -78,6 +78,42 @@ def test_calls_tokens_refusals_malformed_answers_and_price_are_columns(web, tmp_
     assert len(web.seen) == sent
 
 
+@pytest.mark.parametrize(
+    ("said", "word", "shown"),
+    [
+        ("As a parcel enthusiast, I love them all.", "all {} answers malformed", "'As a parcel enthusiast"),
+        ("对不起，我无法评分。", "all {} answers refused", "'对不起，我无法评分。'"),
+        ("", "all {} answers malformed", "empty"),
+    ],
+)
+def test_a_row_of_unusable_answers_says_so_beside_its_name_and_at_the_end(web, tmp_path, said, word, shown):
+    web.chat = lambda asked: said
+    result = run("--html", "page.html")
+    assert result.exit_code == 0, result.output
+    folder = tmp_path / "qbench-leaderboard" / "bench"
+    word = word.format(len(web.seen))
+    assert row(folder, SYSTEM)["words"] == [word]
+    assert row(folder, "BM25")["words"] == []
+    assert f"({word})" in " ".join(result.stdout.split())
+    assert f"**({word})**" in (folder / "leaderboard.md").read_text()
+    assert word in (tmp_path / "page.html").read_text()
+    warning = next(line for line in result.stderr.splitlines() if line.startswith("Warning: "))
+    assert f"{SYSTEM}: {word}; one of them: {shown}" in warning
+    assert "a base model needs its chat or instruct form" in warning
+    # A later call keeps the row, its word, and the warning.
+    kept = CliRunner().invoke(app, ["bench", "--systems", "QBM25", *QUICK])
+    assert row(folder, SYSTEM)["words"] == [word]
+    assert f"Warning: {SYSTEM}: {word}" in kept.stderr
+
+
+def test_a_few_unusable_answers_are_counted_and_no_warning(web):
+    web.plan.append(failing(422, "not this one"))
+    web.chat = lambda asked: "3"
+    result = run("--threads", "1")
+    assert "Warning" not in result.stderr
+    assert "answers 1 refused and 0 malformed, such as: OpenAI at" in " ".join(result.stdout.split())
+
+
 def test_a_dry_run_forecasts_questions_settings_and_price(web, tmp_path):
     result = run("--dry-run", "--prices", "prices.toml")
     assert result.exit_code == 0, result.output

@@ -34,6 +34,16 @@ SCALE = ("1", "2", "3", "4", "5")
         ("3 or 4", None),
         ("4, since 900 g is below 1 kg", None),
         ("four", None),
+        ("评分：4分", 4),
+        ("评分4", 4),
+        ("４", 4),
+        ("4分（满分5分）", 4),
+        ("4分，满分为5分。", 4),
+        ("文本2更有用", 2),
+        ("1到5分", None),
+        ("12分", None),
+        ("四", None),
+        ("score4", None),
         ("", None),
         (None, None),
     ],
@@ -71,6 +81,11 @@ def test_probabilities_of_another_number_than_the_one_that_is_said_do_not_count(
         ("[1] is short. </think> [2] > [1] > [3]", (1, 0, 2), (0, 0, 0)),
         ("<think>[2] > [1] > [3], or", (0, 1, 2), (3, 0, 0)),
         ("I cannot decide.", (0, 1, 2), (3, 0, 0)),
+        ("【2】＞【3】＞【1】", (1, 2, 0), (0, 0, 0)),
+        ("［2］ > ［3］ > ［1］", (1, 2, 0), (0, 0, 0)),
+        ("2、3、1", (1, 2, 0), (0, 0, 0)),
+        ("文本2 > 文本3 > 文本1", (1, 2, 0), (0, 0, 0)),
+        ("[2,3,1]", (1, 2, 0), (0, 0, 0)),
     ],
 )
 def test_an_order_is_made_whole_and_what_was_wrong_is_counted(text, order, counts):
@@ -98,3 +113,52 @@ def test_refusals_of_servers_filters_and_models_are_known():
     assert is_refusal({"text": "", "finish": "content_filter"})
     assert is_refusal({"text": "I can't", "finish": "stop", "refused": True})
     assert not is_refusal({"text": "4", "finish": "stop"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm sorry, but I cannot help with that.",
+        "I’m sorry, I can't assist.",
+        "Sorry, I won't do that.",
+        "I cannot rate this text on a scale of 5.",
+        "I'm unable to rank the 20 texts.",
+        "As an AI language model, I cannot judge texts.",
+        "Unfortunately, I am not able to provide a score.",
+        "I apologize, but I must decline.",
+        "<think>Is this allowed?</think>\nI'm not comfortable with ranking these.",
+        "对不起，我无法回答这个问题。",
+        "很抱歉，我不能评分。",
+        "抱歉，作为一个人工智能语言模型，我无法提供评分",
+        "作为人工智能助手，我无法评判。",
+        "我无法判断。",
+    ],
+)
+def test_a_model_that_declines_in_words_refuses(text):
+    assert is_refusal({"text": text, "finish": "stop"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I cannot find a number of lamps. Score: 3",
+        "I can't see the price.\n2",
+        "I'm sorry, I can't be sure: [2] > [1] > [3]",
+        "As a parcel enthusiast, I love them all.",
+        "The maker cannot deliver: 3",
+        "Sorry, another subject. Score: 1/5",
+        "我认为是4分",
+        "我评4分，因为无法确定单位",
+        "抱歉，单位不明。评分：4分",
+        "这段文本无法判断",
+        "",
+        None,
+    ],
+)
+def test_an_answer_with_a_caveat_or_without_sense_is_no_refusal(text):
+    assert not is_refusal({"text": text, "finish": "stop"})
+
+
+@given(st.text(max_size=80), st.integers(1, 5))
+def test_a_score_on_a_line_of_its_own_is_never_a_refusal(text, score):
+    assert not is_refusal({"text": f"{text}\n{score}", "finish": "stop"})

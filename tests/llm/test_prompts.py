@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -50,8 +51,19 @@ def test_their_examples_keep_their_own_rules():
 def test_a_prompt_of_the_language_of_the_texts_is_taken_where_there_is_one():
     assert load_prompt("expand", "finance", "zh") == load_prompt("expand", "finance.zh")
     assert load_prompt("expand", "finance", "zh").language == "zh"
-    assert load_prompt("score", "general", "zh") == load_prompt("score", "general")
+    assert load_prompt("expand", "general", "de") == load_prompt("expand", "general")
     assert {f"{name}.zh" for name in ("general", "finance", "medical", "products")} <= set(BUILT_IN["expand"])
+
+
+@pytest.mark.parametrize("task", ["score", "rank", "compare"])
+def test_rerankers_ask_in_chinese_with_the_same_slots_and_another_digest(task):
+    english, chinese = load_prompt(task, "general"), load_prompt(task, "general", "zh")
+    assert chinese.name == f"{task}-general.zh"
+    assert english.digest != chinese.digest
+    assert [english.has(slot) for slot in TASKS[task].slots] == [chinese.has(slot) for slot in TASKS[task].slots]
+    told = chinese.opening()[0]["content"]
+    assert told.splitlines()[-1].startswith("只回答")
+    assert re.findall(r"[A-Za-z]{2,}", told) == []
 
 
 def test_slots_are_filled_once_and_stay_on_one_line(tmp_path):

@@ -13,7 +13,7 @@ from qbench.quantities.types import Quantity
 from qbench.retrieval.language_models import language_model_ranker
 from qbench.retrieval.ranker_options import ItemwiseOptions, ListwiseOptions, PairwiseOptions
 from qbench.retrieval.rankers import Candidates, Search
-from qbench.retrieval.shown_texts import CUT, MOST, ShownTexts, defused, mention_words
+from qbench.retrieval.shown_texts import CUT, MOST, SHOWN, ShownTexts, defused
 from tests.api_server import KEY, ApiServer, access
 
 HOSTILE = [
@@ -112,9 +112,9 @@ def test_quantities_are_listed_as_they_were_read_up_to_a_number_of_them():
     def mention(value, **more):
         return Quantity(value, value, more.pop("comparator", "="), "gram", "mass", "kilogram", 0.0, 0.0, **more)
 
-    assert mention_words(mention(900.0, concept=("weight",), subject=("lamp",))) == "900 gram (lamp weight)"
-    assert mention_words(mention(2.5, comparator=">")) == "above 2.5 gram"
-    assert mention_words(mention(1e6, comparator="~", change="up")) == "up about 1000000 gram"
+    assert SHOWN["en"].mention(mention(900.0, concept=("weight",), subject=("lamp",))) == "900 gram (lamp weight)"
+    assert SHOWN["en"].mention(mention(2.5, comparator=">")) == "above 2.5 gram"
+    assert SHOWN["en"].mention(mention(1e6, comparator="~", change="up")) == "up about 1000000 gram"
 
     class Mentions:
         def of(self, doc):

@@ -66,6 +66,18 @@ def written_forms() -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(some) for name, some in forms.items()}
 
 
+def usual_name(unit: str) -> str:
+    """A unit by its usual form, by its canonical name where none is known.
+
+    >>> usual_name("yuan per share"), usual_name("kilogram"), usual_name("furlong"), usual_name("")
+    ('元/股', '公斤', 'furlong', '')
+    """
+    written = written_forms()
+    if unit in written:
+        return written[unit][0]
+    return "/".join(written[part][0] if part in written else part for part in unit.split(" per "))
+
+
 @cache
 def phrases() -> Mapping[str, tuple[str, ...]]:
     """The phrases of each section of phrases.txt, in its order."""
