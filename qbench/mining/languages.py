@@ -74,6 +74,10 @@ class MiningPackage(Protocol):
         """The times that descriptions name."""
         ...
 
+    def asked_words(self, text: str) -> str:
+        """A question without the words that ask, and those that name nobody: what descriptions are searched for."""
+        ...
+
     def asked_family(self, text: str) -> tuple[str, str] | None:
         """The family of units that a description asks for, and the words that are left; None where no word says so."""
         ...

@@ -14,9 +14,11 @@ import polars as pl
 from qbench.errors import OptionError
 from qbench.mining.describe import Descriptions, describe
 from qbench.mining.languages import MiningPackage, mining_package
+from qbench.mining.questions import read_questions
 from qbench.mining.types import DESCRIPTIONS_KIND
 from qbench.progress import Progress, silent
-from qbench.quantities.types import Span
+from qbench.quantities.conditions import BROKEN, MET, frame_verdicts
+from qbench.quantities.types import Condition, Span
 from qbench.retrieval.finishing import ranked
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.opening import open_ranker
@@ -75,7 +77,8 @@ def retrieve_quantity(
 
     Where the words of a query say which kind of quantity it asks for ("price of ..."), quantities of that kind come
     before others, as do those whose description has all words of the query; and the first sentence of a document says
-    what its quantities are of: "The Kestrel 9 is new. It costs $900."
+    what its quantities are of: "The Kestrel 9 is new. It costs $900." What a query says of the value ("net profit above
+    $1 million") is searched for as a condition and not as words: see `qbench.mining.questions`.
 
     Args:
         descriptions: the description corpus to search (C_q).
@@ -98,16 +101,23 @@ def retrieve_quantity(
     corpus = corpus.sort("doc_id", descending=True)
     root = descriptions.path.parent / f".{descriptions.path.absolute().name}.search"
     key = descriptions.manifest.files["descriptions.parquet"]["sha256"]
-    context = RankerContext(corpus.select("doc_id", "passage"), str(key), root, top, language=descriptions.language)
-    first, package = open_ranker(parsed.first, context).ranker, mining_package(descriptions.language)
+    package = mining_package(descriptions.language)
+    questions = read_questions(texts, table["description"], descriptions.language)
+    # What conditions leave out has to be known before the best are chosen.
+    depth = max(top, table.height) if any(question.conditions for question in questions) else top
+    context = RankerContext(corpus.select("doc_id", "passage"), str(key), root, depth, language=descriptions.language)
+    first = open_ranker(parsed.first, context).ranker
     documents = _Documents(table, corpus, context, package)
+    searches = first.prepared([Search(str(number), question.words) for number, question in enumerate(questions)])
     answers: list[list[Answer]] = []
-    for search in first.prepared([Search(str(number), text) for number, text in enumerate(texts)]):
+    for search, question in zip(searches, questions, strict=True):
         found, asked = first.search(search), package.asked_family(search.text)
         if asked is not None:
             family, rest = asked
             (named,) = first.prepared([Search(search.query_id, rest)])
             found = documents.of_kind(found, first.search(named), search.text, rest, family)
+        if question.conditions:
+            found = _meeting(found, table[corpus["row"].gather(pl.Series(found.docs))], question.conditions)
         best = ranked(found, top)
         rows = table[corpus["row"].gather(pl.Series(best.docs))].iter_rows(named=True)
         answers.append([_answer(row, float(score)) for row, score in zip(rows, best.scores, strict=True)])
@@ -176,6 +186,31 @@ class _Documents:
             return found
         scores = (of_name + context) / 2 + own / 10 + fits
         return Candidates(kept, scores[kept])
+
+
+def _meeting(found: Candidates, quantities: pl.DataFrame, conditions: Sequence[Condition]) -> Candidates:
+    """What was found, without what breaks a bound; what meets most conditions first.
+
+    Scores are those of the words divided by the best, and 1 for each condition that is met. An amount asks for rates of
+    it, too ("price above $5": $6 per share), and a number without a unit for what is counted. What does not compare
+    with a condition, or leaves it open, neither meets nor breaks it.
+
+    Args:
+        found: positions with scores.
+        quantities: theirs, in the same order.
+        conditions: at least one.
+    """
+    scores, kept = normalised(found.scores), np.ones(found.docs.size, dtype=np.bool_)
+    for condition in conditions:
+        unit = pl.col("base_unit")
+        rate = unit.str.starts_with(f"{condition.base_unit} per ")
+        alike = (unit == condition.base_unit) | (rate if condition.base_unit else pl.col("family") == "count")
+        compared = quantities.with_columns(base_unit=pl.when(alike).then(pl.lit(condition.base_unit)).otherwise(unit))
+        codes = frame_verdicts(compared, condition)
+        scores = scores + (codes == MET)
+        if condition.comparator != "=":
+            kept &= (codes != BROKEN) | (compared["base_unit"] != condition.base_unit).to_numpy()
+    return Candidates(found.docs[kept], scores[kept])
 
 
 def _answer(row: dict[str, Any], score: float) -> Answer:

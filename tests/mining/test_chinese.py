@@ -10,6 +10,7 @@ import pytest
 
 from qbench.errors import InputError
 from qbench.index.build import build_index
+from qbench.mining.chinese.asked_kinds import asked_words
 from qbench.mining.chinese.content import lack, says
 from qbench.mining.chinese.language import context_words, words
 from qbench.mining.chinese.rules_parser import ChineseRulesParser
@@ -237,3 +238,39 @@ def test_a_chinese_question_finds_its_quantity(chinese_index):
     made = describe(chinese_index / "index", chinese_index / "descriptions", workers=1)
     (answers,) = retrieve_quantity(made, ["远山银行的研发人员数量"])
     assert answers[0].value == 3_417 + 2 * 1_113
+
+
+@pytest.mark.parametrize(
+    ("asked", "values"),
+    [
+        ("研发人员数量超过5000名", {5_643, 6_756, 7_869, 8_982}),
+        ("研发人员数量 不低于5000名 的公司", {5_643, 6_756, 7_869, 8_982}),
+        ("公司研发人员少于5000", {3_417, 4_530}),
+        ("公司营业收入 超过8亿元", {815_800_000.0, 988_900_000.0}),
+        ("营业收入在3亿元到5亿元之间", {296_500_000.0 + 173_100_000.0}),
+        ("远山银行的研发人员数量是多少", {5_643}),
+    ],
+)
+def test_a_condition_of_a_question_holds_of_its_answers(chinese_index, asked, values):
+    made = describe(chinese_index / "index", chinese_index / "descriptions", workers=1)
+    (answers,) = retrieve_quantity(made, [asked], top=2 * len(values))
+    assert {answer.value for answer in answers} == values
+
+
+@pytest.mark.parametrize(
+    ("text", "words_left"),
+    [
+        ("公司净利润是多少", "净利润"),
+        ("我们的员工有多少", "员工"),
+        ("本公司研发投入", "研发投入"),
+        ("净利润 公司", "净利润"),
+        ("有色金属产量为多少", "有色金属产量"),
+        ("蓝月公司的员工人数", "蓝月公司 员工人数"),
+        ("其他应收款", "其他应收款"),
+        ("公司债券余额", "公司债券余额"),
+        ("其净利润", "净利润"),
+        ("集团", "集团"),
+    ],
+)
+def test_words_that_ask_and_nobody_are_not_searched(text, words_left):
+    assert asked_words(text) == words_left

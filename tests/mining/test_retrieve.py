@@ -2,11 +2,13 @@
 
 import json
 
+import polars as pl
 import pytest
 
 from qbench.errors import InputError, OptionError, UnknownNameError
 from qbench.index import build_index
 from qbench.mining.english.asked_kinds import asked_family
+from qbench.mining.questions import read_questions
 from qbench.mining.retrieve import open_descriptions, retrieve_quantity
 
 
@@ -94,3 +96,28 @@ def test_what_no_document_names_is_no_answer(shop):
 def test_which_kind_is_asked_for(text, family):
     found = asked_family(text)
     assert (found and found[0]) == family
+
+
+@pytest.mark.parametrize(
+    ("asked", "values"),
+    [
+        ("price below $1000", [899]),
+        ("price of the Plover Max, over 1,000 dollars", [1500]),
+        ("Kestrel 9 price above $1000", [1199]),
+        ("Kestrel 9 weight under 1300 g", [1.2]),
+        ("Heron weighs more than 1 kg", [1.4]),
+    ],
+)
+def test_a_condition_is_searched_as_one_and_not_as_words(shop, asked, values):
+    (answers,) = retrieve_quantity(shop, [asked], top=10)
+    unit = "dollar" if "price" in asked else "kilogram"
+    assert sorted(answer.value for answer in answers if answer.unit == unit) == values
+
+
+def test_a_number_in_names_is_searched_as_words():
+    told = pl.Series(["yield of 10-year notes", "yield of 2-year notes"])
+    (notes,) = read_questions(["yield of 10-year notes"], told, "en")
+    assert "10-year" in notes.words
+    assert notes.conditions == ()
+    (model,) = read_questions(["price of the Kestrel 9"], told, "en")
+    assert model.words == "price of the Kestrel 9"

@@ -25,7 +25,25 @@ GRAMMAR = "的 了 是 在 有 为 和 与 及 于 多少 什么 几 吗 呢 请
 
 _FAMILY = {word: family for family, words in _WORDS.items() for word in words.split()}
 _ASKED = re.compile("|".join(sorted(_FAMILY, key=len, reverse=True)))
-_QUESTION = re.compile("多少|什么|请问|[的是有为吗呢？?，,。]")
+ANYONE = frozenset("公司 本公司 该公司 集团 本集团 其 该 我们".split())
+"""Owners that are not named: of a description they say nothing, and in a question they find every company."""
+
+_NOBODY = re.compile(
+    rf"(?:^|(?<=[的 ]))(?:{'|'.join(sorted(ANYONE, key=len, reverse=True))})"
+    r"(?=$|[的 ]|(?<!其)[\u4e00-\u9fff]{2}|(?<=其)[^他它中余实次])(?!债|法|章程|治理)"
+)
+"""公司 of 公司净利润; the 其 of 其他 and the 公司 of 公司债券 are parts of words."""
+_QUESTION = re.compile("[是有为]?(?:多少|什么)|请问|[的吗呢？?，,。]|(?<=[ \u4e00-\u9fff])[是有为](?=[ ？?，,。]|$)")
+
+
+def asked_words(text: str) -> str:
+    """A question without the words that ask, and without owners that it does not name.
+
+    >>> asked_words("公司净利润是多少"), asked_words("蓝月公司的员工人数"), asked_words("公司")
+    ('净利润', '蓝月公司 员工人数', '公司')
+    """
+    asked = _QUESTION.sub(" ", text)
+    return " ".join(_NOBODY.sub(" ", asked).split()) or " ".join(asked.split())
 
 
 def asked_family(text: str) -> tuple[str, str] | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from qbench.mining.chinese.asked_kinds import GRAMMAR
 from qbench.mining.chinese.asked_kinds import asked_family as asked_family
+from qbench.mining.chinese.asked_kinds import asked_words as asked_words
 from qbench.mining.chinese.content import lack as lack
 from qbench.mining.chinese.content import says as says
 from qbench.mining.chinese.times import periods as periods

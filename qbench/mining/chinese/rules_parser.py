@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from qbench.keys import revision
+from qbench.mining.chinese.asked_kinds import ANYONE
 from qbench.mining.chinese.times import TIME
 from qbench.mining.types import Description
 from qbench.quantities.chinese.lexicon import alternatives, words
@@ -27,8 +28,6 @@ _NO_NAME = re.compile(
 )
 _REACH = 24
 """Characters before and behind a number in which what is done is named."""
-_ANYONE = frozenset("公司 本公司 该公司 集团 本集团 其 该 我们".split())
-"""Owners that a sentence does not name."""
 _PAID = frozenset(
     "斥资 耗资 出资 支付 作价 出价 叫价 报收 收报 估值 涉及 持有 持股 成交 售价 定价 报价 流入 流出".split()
 )
@@ -94,7 +93,7 @@ class ChineseRulesParser:
         around: tuple[Span | None, Sequence[Span]],
     ) -> Description:
         own, (company, times) = numbers[at], around
-        spans = [span for span in concept if text[slice(*span)] not in _ANYONE]
+        spans = [span for span in concept if text[slice(*span)] not in ANYONE]
         acts = [match.span() for match in self._act.finditer(text, max(own[0] - _REACH, 0), own[1] + _REACH)]
         spans += [span for span in acts if span[1] <= own[0]][-1:] or [span for span in acts if own[1] <= span[0]][:1]
         before = [span for span in times if span[1] <= own[0]]

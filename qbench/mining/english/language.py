@@ -33,6 +33,11 @@ def words(texts: pl.Series) -> pl.Series:
     return texts.str.to_lowercase().str.extract_all(r"[\p{L}\d]+").list.set_difference(sorted(GRAMMAR))
 
 
+def asked_words(text: str) -> str:
+    """The question as it is: the few words that ask are in nearly no description."""
+    return text
+
+
 def context_words(text: str) -> list[str]:
     """Its words, in lower case."""
     return _WORDS.findall(text.lower())

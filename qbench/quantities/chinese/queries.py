@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from qbench.quantities.chinese.characters import plain
@@ -65,18 +66,46 @@ def _condition(text: str, mention: Quantity, negated: bool) -> Condition:
 def _terms(text: str, same: str, taken: list[Span], named: list[Span]) -> str:
     """What is left of a query: without the conditions' numbers, and without words that ask or join.
 
-    Names of what is measured are left whole: 每股平均价 and 减持 hold words that tell a change.
+    Names are left whole, also those that hold a word that moves or states: 每股平均价, 净利润, 减持, 润达.
     """
-    left = list(same)
-    for start, end in taken:
-        left[start:end] = " " * (end - start)
-    rest = "".join(left)
-    moved = (*phrases()["compared"], *phrases()["up"], *phrases()["down"])
-    pattern = re.compile(rf"{alternatives((*words('ask'), *moved))}|[^\w%&+/.\-]|(?<![\w])[.\-/]|[.\-/](?!\w)")
-    for match in list(pattern.finditer(rest)):
-        if match[0] in moved and any(first <= match.start() < last for first, last in named):
-            continue
-        rest = rest[: match.start()] + " " * (match.end() - match.start()) + rest[match.end() :]
+    rest = _SIGN.sub(lambda match: " " * len(match[0]), same)
+    for span in taken:
+        rest = _gone(rest, span)
+    for match in list(_asking().finditer(rest)):
+        rest = _gone(rest, match.span())
+    while match := next((each for each in _beside().finditer(rest) if not _within(each, named)), None):
+        rest = _gone(rest, match.span())
     # As the user wrote it: what `plain` changed is no other word.
-    kept = "".join(original if sign != " " else " " for original, sign in zip(text, rest, strict=True))
-    return " ".join(word for word in kept.split() if word not in words("alone"))
+    kept = "".join(original if sign not in (" ", _GONE) else " " for original, sign in zip(text, rest, strict=True))
+    return " ".join(word for word in kept.split() if word not in (*words("alone"), *words("ask")))
+
+
+_GONE = "\0"
+_SIGN = re.compile(r"[^\w%&+/.\-]|(?<![\w])[.\-/]|[.\-/](?!\w)")
+_ALWAYS = "的吗呢吧"
+"""Words of one character that ask or join wherever they stand; others are parts of names, too (和平, 润达)."""
+
+
+def _gone(text: str, span: Span) -> str:
+    return text[: span[0]] + _GONE * (span[1] - span[0]) + text[span[1] :]
+
+
+def _within(match: re.Match[str], named: list[Span]) -> bool:
+    """Whether a word of movement is a part of a name."""
+    moves = match["before"] or match["behind"]
+    return moves is not None and any(first <= match.start() < last for first, last in named)
+
+
+@cache
+def _asking() -> re.Pattern[str]:
+    return re.compile(alternatives(tuple(word for word in words("ask") if len(word) > 1 or word in _ALWAYS)))
+
+
+@cache
+def _beside() -> re.Pattern[str]:
+    """Words of movement, and short ones that ask or join, beside what is gone already."""
+    moved = alternatives((*phrases()["compared"], *phrases()["up"], *phrases()["down"]))
+    joined = alternatives(tuple(word for word in words("ask") if len(word) == 1))
+    return re.compile(
+        rf"(?:(?P<before>{moved})|{joined})(?= *{_GONE})|(?<={_GONE})(?:(?P<behind>{moved})(?=$|[ {_GONE}])|{joined})"
+    )
