@@ -73,8 +73,8 @@ def _terms(text: str, same: str, taken: list[Span], named: list[Span]) -> str:
         rest = _gone(rest, span)
     for match in list(_asking().finditer(rest)):
         rest = _gone(rest, match.span())
-    while match := next((each for each in _beside().finditer(rest) if not _within(each, named)), None):
-        rest = _gone(rest, match.span())
+    while beside := [match.span() for match in _beside().finditer(rest) if not _within(match, named)]:
+        rest = _gone(rest, beside[0])
     # As the user wrote it: what `plain` changed is no other word.
     kept = "".join(original if sign not in (" ", _GONE) else " " for original, sign in zip(text, rest, strict=True))
     return " ".join(word for word in kept.split() if word not in (*words("alone"), *words("ask")))
