@@ -23,7 +23,7 @@ def training_samples(system: System) -> int | None:
     Returns:
         None where no stage has such a checkpoint.
     """
-    sizes = [_size(getattr(stage.options(), "model", None)) for stage in system.stages if stage.entry().is_neural]
+    sizes = [_size(name) for stage in system.stages for name in stage.checkpoints]
     return min((size for size in sizes if size is not None), default=None)
 
 

@@ -38,8 +38,7 @@ def condition_spans(text: str, conditions: Sequence[Condition]) -> tuple[Conditi
     spans = []
     for condition in conditions:
         value = next((span for span in _written(text, condition.value_text) if not _meets(span, taken)), None)
-        if value is None and " to " in condition.value_text:
-            value = _between(text, *condition.value_text.split(" to ", 1))
+        value = value or _between(text, condition.value_text)
         unit = None
         if value is not None:
             taken.append(value)
@@ -93,6 +92,8 @@ def _operator(comparator: str) -> str:
     return "" if comparator == "!=" else comparator[0]
 
 
+_LETTER = r"[^\W\u4e00-\u9fff]"
+"""A letter or digit, but no Han character."""
 _DIGITS = re.compile(r"(?<!\S)[-+\u2212]?\d(?:[\d.,]*\d)?|\d(?:[\d.,]*\d)?")
 
 
@@ -120,14 +121,19 @@ def _apart(numbers: Iterable[Number], length: int) -> list[Number]:
 
 
 def _written(text: str, words: str) -> list[Span]:
-    """Where some words stand by themselves."""
+    """Where some words stand by themselves; Han characters may touch a number."""
     if not words:
         return []
-    pattern = rf"(?<![\w.]){re.escape(words)}(?!\w|[.,]\d)" if words[0].isdigit() else re.escape(words)
+    before, after = rf"(?<!{_LETTER})(?<!\.)", rf"(?!{_LETTER}|[.,]\d)"
+    pattern = f"{before}{re.escape(words)}{after}" if words[0].isdigit() else re.escape(words)
     return [match.span() for match in re.finditer(pattern, text)]
 
 
-def _between(text: str, low: str, high: str) -> Span | None:
+def _between(text: str, words: str) -> Span | None:
+    """From the lower to the upper end of a range "50 to 90", however the text joins them."""
+    low, to, high = words.partition(" to ")
+    if not to:
+        return None
     starts = _written(text, low)
     ends = [span for span in _written(text, high) if starts and span[0] >= starts[0][1]]
     return (starts[0][0], ends[0][1]) if ends else None

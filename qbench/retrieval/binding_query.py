@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from qbench.quantities.languages import ENGLISH, language_package
 from qbench.quantities.types import Condition
 from qbench.quantities.units import Units
+from qbench.quantities.written import condition_spans
 from qbench.retrieval.analysis import token_lists
 from qbench.retrieval.binding_index import MOST, BindingIndex, unit_kind
 from qbench.retrieval.rates import amount_of
@@ -51,11 +51,12 @@ def without_values(text: str, conditions: Sequence[Condition]) -> str:
     >>> from qbench.quantities.types import Condition
     >>> without_values("not 5 kg of 15", [Condition("!=", 5, 5, "kilogram", "kilogram", 5, 5, value_text="5")])
     'not   kg of 15'
+    >>> without_values("5 to 9 kg", [Condition("between", 5, 9, "kilogram", "kilogram", 5, 9, value_text="5 to 9")])
+    '  kg'
     """
     rest = text
-    for condition in conditions:
-        if value := condition.value_text:
-            rest = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", " ", rest, count=1)
+    for start, end in sorted(filter(None, (at.value for at in condition_spans(text, conditions))), reverse=True):
+        rest = f"{rest[:start]} {rest[end:]}"
     return rest if rest.strip() else text
 
 
@@ -77,11 +78,11 @@ def _texts(query: BindingQuery, units: Units, language: str) -> list[str]:
     """What is split into words: the query, its search words, and concept, counted noun and value of each condition."""
     # A query of conditions alone has no search words: its numbers and "under" are none.
     texts = [query.text, query.terms if query.terms.strip() or query.conditions else query.text]
-    for condition in query.conditions:
+    for condition, at in zip(query.conditions, condition_spans(query.text, query.conditions), strict=True):
         # Units have English names; in another language the noun is what the query says.
         said = condition.unit if language == ENGLISH else condition.unit_text
         noun = said if unit_kind(condition.unit, units) == COUNTED else ""
-        texts += [" ".join(condition.concept), noun, condition.value_text]
+        texts += [" ".join(condition.concept), noun, query.text[slice(*at.value)] if at.value else ""]
     return texts
 
 

@@ -331,7 +331,7 @@ class SparseOptions:
 class QuantityScoreOptions:
     """Options of Q."""
 
-    alpha: float = option(1.0, help="Weight of the quantity score; with 0 phi, norm and terms change nothing", low=0)
+    alpha: float = option(1.0, help="Weight of the quantity score; with 0 all other options change nothing", low=0)
     phi: str = option(
         "ratio",
         help="Function that turns the distance of two values into a score",
@@ -348,6 +348,7 @@ class QuantityScoreOptions:
         "max",
         help="How the model's scores are scaled: divided by the query's highest, or its lowest and highest made "
         "0 and 1",
+        needs=("alpha", "not 0"),
     )
 
 
@@ -395,6 +396,10 @@ class BindOptions:
         low=1,
         only="first stage",
     )
+
+    def __post_init__(self) -> None:
+        if not any(self.weights().values()):
+            raise OptionError("no part of Bind has a weight", remedy="Give own, or another part, a weight above 0")
 
     def weights(self) -> dict[str, float]:
         """The weight of each part."""

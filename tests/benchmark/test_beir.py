@@ -216,6 +216,12 @@ def test_our_metadata_comes_back(beir):
     assert (query.kind, query.terms) == ("unseen", "plants")
 
 
+def test_queries_without_a_topic_share_none(beir):
+    beir.queries[0]["metadata"] = {"qbench": {"topic": None}}
+    beir.queries[1]["metadata"] = {"qbench": {"topic": "bridges"}}
+    assert [query.topic for query in open_benchmark(beir.write()).queries] == ["", "bridges"]
+
+
 def test_an_imported_folder_is_a_benchmark(beir, tmp_path):
     made = write_benchmark(read_beir(beir.write()), tmp_path / "bench")
     assert made.qrels.rows() == [("q1", "d1", 1), ("q1", "d3", 0), ("q2", "d2", 2)]
@@ -279,7 +285,7 @@ def test_a_condition_that_cannot_be_is_refused_with_its_line(beir, change):
 
 
 @pytest.mark.parametrize(
-    "own", [{"conditions": 3}, {"conditions": ["x"]}, {"seed": "x"}, {"seed": 2**70}, {"seed": 0.5}]
+    "own", [{"conditions": 3}, {"conditions": ["x"]}, {"seed": "x"}, {"seed": 2**70}, {"seed": 0.5}, {"topic": [1]}]
 )
 def test_other_metadata_that_cannot_be_is_refused_with_its_line(beir, own):
     beir.queries[1]["metadata"] = {"qbench": own}

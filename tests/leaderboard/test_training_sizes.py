@@ -6,7 +6,7 @@ import pytest
 
 from qbench.leaderboard.training_sizes import trained_on, training_samples
 from qbench.retrieval.grammar import parse_system
-from qbench.store import MANIFEST
+from qbench.store import MANIFEST, drafting
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,16 @@ from qbench.store import MANIFEST
 )
 def test_positives_of_an_epoch(params, counts, size):
     assert trained_on(params, counts) == size
+
+
+def test_the_smallest_of_all_that_a_system_names(tmp_path):
+    for name, positives in (("big", 30_000), ("small", 40)):
+        with drafting(tmp_path / name, "model", name, {}) as draft:
+            draft.counts = {"positives": positives}
+    big, small = tmp_path / "big", tmp_path / "small"
+    assert training_samples(parse_system(f'BindBM25(encoder="{small}")')) == 40
+    assert training_samples(parse_system(f'BM25 + SBERT(model="{big}") + SBERT(model="{small}")')) == 40
+    assert training_samples(parse_system(f'SBERT(model="{big}")-WolfPQ(codebook="{small}")')) == 40
 
 
 def test_models_that_say_nothing(tmp_path):

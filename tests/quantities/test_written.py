@@ -17,6 +17,8 @@ def test_spans_of_conditions_that_share_a_number_or_are_not_written():
     spans = condition_spans("weight over 5 kg, length under 5 m, not 5.5", [heavy, long])
     assert [one.value for one in spans] == [(12, 13), (31, 32)]
     assert [one.unit for one in spans] == [(14, 16), (33, 34)]
+    (chinese,) = condition_spans("员工超过50人,利润5亿", [condition("员工", ">", 50)])
+    assert chinese.value == (4, 6)
     (absent,) = condition_spans("weight over five", [heavy])
     assert (absent.value, absent.unit) == (None, None)
 

@@ -13,7 +13,13 @@ from qbench.errors import OptionError, UnknownNameError
 from qbench.options import option
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.grammar import parse_system
-from qbench.retrieval.ranker_options import CodedOptions, LexicalOptions, LexicalScoreOptions, QuantityScoreOptions
+from qbench.retrieval.ranker_options import (
+    BindOptions,
+    CodedOptions,
+    LexicalOptions,
+    LexicalScoreOptions,
+    QuantityScoreOptions,
+)
 from qbench.retrieval.registry import Entry, K, Registry
 from qbench.retrieval.systems import Component, Stage, System
 
@@ -295,6 +301,7 @@ def test_parameters_that_would_change_nothing_are_refused(name, message):
         ("QBM25(alpha=0, phi=relative)", "phi changes nothing with alpha=0"),
         ("QColBERT(model=m, alpha=0, norm=all)", "norm changes nothing with alpha=0"),
         ("QBM25(alpha=0, terms=all)", "terms changes nothing with alpha=0"),
+        ("QBM25(alpha=0, scale=minmax)", "scale changes nothing with alpha=0"),
         ("BM25(k1=0, b=0.5)", "b changes nothing with k1=0"),
         ("Postgres(k1=0, b=0.5)", "b changes nothing with k1=0"),
     ],
@@ -308,6 +315,13 @@ def test_codes_of_no_weight_are_refused():
     assert CodedOptions(model="m", code_weight=0).token_weight > 0
     with pytest.raises(OptionError, match="codes change nothing"):
         CodedOptions(model="m", code_weight=0, token_weight=0)
+
+
+def test_bind_needs_a_part_with_a_weight():
+    none = {"own": 0.0, "words": 0.0, "pairs": 0.0, "satisfied": 0.0, "binding": 0.0, "ratio": 0.0}
+    with pytest.raises(OptionError, match="no part of Bind has a weight"):
+        BindOptions(**none)
+    assert BindOptions(**none, encoder="m").weights()["meaning"] > 0
 
 
 def test_a_default_that_is_written_out_changes_nothing():

@@ -188,8 +188,15 @@ def _query(query_id: str, text: str, own: dict[str, Any]) -> Query:
         kind=kind,
         template=str(own.get("template", "")),
         seed=_seed(own.get("seed", 0)),
-        topic=str(own.get("topic", "")),
+        topic=_topic(own.get("topic")),
     )
+
+
+def _topic(value: object) -> str:
+    """A topic of ours; "" where none is named."""
+    if value is not None and not isinstance(value, str):
+        raise OptionError("a topic is a text", value=value)
+    return value or ""
 
 
 def _seed(value: object) -> int:
