@@ -47,7 +47,7 @@ REVISIONS: dict[str, int] = {
     "binding-index": 2,
     "mention texts": 1,
     "language model ranking": 3,
-    "run": 4,
+    "run": 5,
     # Judging
     "annotation sheet": 2,
     "judged benchmark": 1,

@@ -222,19 +222,28 @@ _ALIKE = 100
 
 
 def _carry(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
-    """Bound counts that are listed after a bounded one: "less than 14 losses and 10 wins", "at least 3 beds, 2 baths".
-
-    What is named first has a value of its own: "less than 14 losses and wins of 10" asks for 10 wins.
-    """
+    """Bound counts that follow a bounded one: "less than 14 losses and 10 wins", "less than 14 losses and wins of 10"."""
     done: list[ReadCondition] = []
     for b in conditions:
         a = done[-1] if done else None
-        listed = a is not None and a.last < b.first and all(t.low in LISTING for t in tokens[a.last : b.first])
-        if a is not None and listed and b.plain and a.comparator in BOUNDS and tokens[a.first].start < a.value_span[0]:
-            if all(each.unit and units.get(each.unit).family == "count" for each in (a, b)):
+        if a is not None and b.plain and a.comparator in BOUNDS and tokens[a.first].start < a.value_span[0]:
+            if _listed(tokens, a, b, units) or _also_of(tokens, a, b, units):
                 b = replace(b, comparator=a.comparator, plain=False)
         done.append(b)
     return done
+
+
+def _listed(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: Units) -> bool:
+    """Whether counts of two things stand beside each other: "3 beds, 2 baths"."""
+    counted = all(each.unit and units.get(each.unit).family == "count" for each in (a, b))
+    return counted and a.last < b.first and all(token.low in LISTING for token in tokens[a.last : b.first])
+
+
+def _also_of(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: Units) -> bool:
+    """Whether a bare number is that of one more thing beside a count or bare number: "... and wins of 10"."""
+    between = [token.low for token in tokens[a.last : b.first]]
+    bare = not b.unit and (not a.unit or units.get(a.unit).family == "count")
+    return bare and "and" in between and between[-1] == "of"
 
 
 def _scaled(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -> bool:

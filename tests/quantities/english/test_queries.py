@@ -272,7 +272,12 @@ def test_each_condition_has_its_own_concept(query, concepts):
     ("query", "comparators"),
     [
         ("less than 14 losses and 10 wins", ["<", "<"]),
-        ("less than 14 losses and wins of 10", ["<", "="]),
+        ("less than 14 losses and wins of 10", ["<", "<"]),
+        ("teams with at least 30 goals and a rank of 12", [">=", ">="]),
+        ("losses under 14 and wins of 10", ["<", "<"]),
+        ("losses under 14 and wins of exactly 10", ["<", "="]),
+        ("fewer than 9 seats and a weight of 900 kg", ["<", "="]),
+        ("under $40 and a rating of 4", ["<", "="]),
         ("at least 3 bedrooms, 2 bathrooms", [">=", ">="]),
         ("under $500 and 4 stars", ["<", "="]),
         ("boiler 24 kW max price $900", ["=", "<="]),
