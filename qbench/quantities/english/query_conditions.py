@@ -222,7 +222,7 @@ _ALIKE = 100
 
 
 def _carry(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
-    """Bound counts that follow a bounded one: "less than 14 losses and 10 wins", "less than 14 losses and wins of 10"."""
+    """Bound counts that follow a bounded one: "less than 14 losses and 10 wins", "... and wins of 10"."""
     done: list[ReadCondition] = []
     for b in conditions:
         a = done[-1] if done else None
