@@ -59,6 +59,8 @@ _MOVED_AFTER = re.compile(
     re.IGNORECASE,
 )
 _PER = re.compile(r"\s*(?:(?:per|each|apiece|an?)\s+\w|apiece\b|/\s*\w|shr?\b|share\b)", re.IGNORECASE)
+_AFTER_TAX = re.compile(r"\s*,?\s*(?:(?:after|net\s+of|before)[\s-](?:\w+\s+)?tax(?:es)?|pre-?tax)\b", re.IGNORECASE)
+"""After an amount: on another basis than the one before it, "a charge of $9 million ($7 million after tax)"."""
 _MOVING = re.compile(
     r"(?<!pct )(?<!% )\b(?:rais|cut|increas|reduc|lower(?=e|i|s)|boost|lift|hik|slash|trim)\w*\s+"
     r"(?:(?:the|its|their|our|his|her)\s+)?$",
@@ -345,6 +347,8 @@ def _is_other(row: dict[str, Any], text: str) -> bool:
     if _AGAINST.search(before) or _LABEL.search(before) or _SPLIT.search(before):
         return True
     if family == "time" and _AGO.match(text, end):
+        return True
+    if family == "currency" and before.rstrip(" $€£¥").endswith("(") and _AFTER_TAX.match(text, end):
         return True
     if family in ("mass", "volume") and _DAILY.match(text, end):
         return True

@@ -97,7 +97,7 @@ _EXPECTED = re.compile(
 """Before a number in its clause: what is hoped for, expected or supposed leaves open what it comes to."""
 _MUST = re.compile(
     r"\b(?:must|ought\s+to|(?:should|needs?(?:\s+to)?|(?:is|are|was|were)\s+(?:required|obliged)\s+to)\s+[a-z]+|will\s+(?:\w+\s+){0,2}?(?:be|total|reach|exceed|have|amount"
-    r"|come\s+to|rise|grow|increase|fall|boost|raise|lift|cut|bring|reduce|expand|result|generate|produce|lead|mean))\b(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
+    r"|come\s+to|rise|grow|increase|fall|boost|raise|lift|cut|bring|reduce|expand|result|generate|produce|lead|mean|inject|add|contribute|provide))\b(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
 )
 _LIMITED = re.compile(
     r"\b(?:limit(?:s|ed|ing)?\s+(?:the|its|his|her|their|to|at)|cap(?:s|ped|ping))\b[^.;,]{0,40}$|\b(?:in\s+lieu|instead)\s+of\s+[$€£¥]?\s*$"
@@ -107,6 +107,8 @@ _SOUGHT = re.compile(
     r"|threaten\w*|(?:call|press|push)(?:e?s|ed|ing)?\s+for)\b(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
 )
 """Before a number in its clause: what has to be or will be, the most that may be, and money that somebody wants."""
+_SHALL = re.compile(r"\bshall\b", re.IGNORECASE)
+"""Somewhere beside a count: a rule for so many, not how many there are."""
 _ANNUALISED = re.compile(r"\bannuali[sz]ed\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
 
 _ACTS = re.compile(
@@ -245,6 +247,8 @@ def _is_not_done(row: Row, text: str, spans: Sequence[Span]) -> bool:
     before = text[max(0, start - REACH) : start]
     first = min([start, *(a for a, _ in spans)])
     if _SUPPOSED_BEFORE.search(before) or _NOT_YET.match(text, after):
+        return True
+    if family == "count" and _SHALL.search(text, max(0, start - EXPECTED_REACH), after + EXPECTED_REACH):
         return True
     clause = text[max(0, start - EXPECTED_REACH) : start]
     if _EXPECTED.search(clause) or _MUST.search(clause) or _LIMITED.search(clause):

@@ -157,6 +157,7 @@ def test_counts_in_brackets_after_their_sum():
         ("The court set {damages} of <50>.", MONEY, ""),
         ("The island must buy <50> of {wheat}.", GOODS, NOT_DONE),
         ("The island bought <50> of {wheat}.", GOODS, ""),
+        ("The owners will inject <50> of {capital}.", MONEY, NOT_DONE),
         ("By 1999 the {yield} will be about <50>.", YIELD, PARTED),
         ("The {yield} was <50>.", YIELD, ""),
         ("The board limited the {yield} to <50>.", YIELD, NOT_DONE),

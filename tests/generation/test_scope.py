@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from qbench.generation.evidence import doubts
+from qbench.generation.evidence import PARTED, doubts
 from qbench.generation.scope import CONJUNCTION, EFFECT, FRACTION, MOMENT, NOT_DONE, PART, PIECE, SEGMENT
 from tests.marked_texts import table_of
 
@@ -187,6 +187,8 @@ def test_what_others_are_counted_by():
     ("text", "unit", "reason"),
     [
         ("The mean of any <5> of {service} is taken.", TIME, MOMENT),
+        ("The {toll} shall be <5>.", MONEY, PARTED),
+        ("The <5> {sailors} who earn most shall be officers.", COUNT, NOT_DONE),
         ("Planned {output} was <5> in May.", DOSE, NOT_DONE),
         ("The {output} was <5> in May.", DOSE, ""),
     ],
