@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,7 +20,26 @@ def program(name: str) -> str | None:
     return shutil.which(name) or next(iter(found), None)
 
 
-def lacking() -> str:
+def program_with_vectors(name: str) -> str | None:
+    """A program of a PostgreSQL with pgvector: Debian's postgresql-NN-pgvector, or the one in the wheel pgserver."""
+    bins = [path for place in PLACES for path in sorted(Path("/").glob(place[1:]), reverse=True)]
+    if wheel := importlib.util.find_spec("pgserver"):
+        bins += [Path(folder) / "pginstall" / "bin" for folder in wheel.submodule_search_locations or ()]
+    for folder in bins:
+        shares = (folder.parent / "share" / "postgresql", Path("/usr/share/postgresql") / folder.parent.name)
+        if (folder / name).exists() and any((each / "extension" / "vector.control").exists() for each in shares):
+            return str(folder / name)
+    return None
+
+
+def lacking_vectors() -> str:
+    """Why no server with pgvector can be started here; "" where one can."""
+    if program_with_vectors("initdb") is None:
+        return "pgvector is not installed: apt-get install postgresql-NN-pgvector, or pip install pgserver"
+    return lacking(program_with_vectors)
+
+
+def lacking(program: Callable[[str], str | None] = program) -> str:
     """Why no server can be started here; "" where one can."""
     try:
         import psycopg  # noqa: F401
@@ -40,7 +60,7 @@ def _user() -> str | None:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[str]:
+def running(folder: Path, program: Callable[[str], str | None] = program) -> Iterator[str]:
     """Start a server whose data and socket are in a folder, which listens to nothing else; gives its address."""
     as_user: list[str] = []
     if os.geteuid() == 0:

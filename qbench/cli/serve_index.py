@@ -41,6 +41,13 @@ def serve_index(
     query: Annotated[
         str, typer.Option(help="Show the statement and its parameters, or the search, that answers this query.")
     ] = "laptop under 2 lb",
+    vectors: Annotated[
+        str,
+        typer.Option(
+            metavar="MODEL",
+            help="Also write the vectors of this single-vector model, and show the query that fuses both (pgvector).",
+        ),
+    ] = "",
     overwrite: Overwrite = False,
 ) -> None:
     """Write an index's documents, postings and quantities for a search engine, and show the query that ranks.
@@ -56,32 +63,36 @@ def serve_index(
 
     if server is not None and output is not None:
         raise OptionError("a server and a folder of files, and one is needed", remedy="Leave out --server or -o")
+    if vectors and engine != "postgres":
+        raise OptionError("vectors are written for PostgreSQL alone", value=engine, remedy="Leave out --vectors")
     opened = Index.open(index)
     served = None
     if server is not None or output is not None:
         with console.progress("serve-index"):
-            served = _written(opened, engine, server, output, name, overwrite)
+            served = _written(opened, engine, server, output, name, vectors, overwrite)
         console.note(f"{served.place}: {'written' if served.new else 'already there'}")
-    shown = _shown(opened, engine, query, server, name if served is None or server is None else served.place)
+    place = name if served is None or server is None else served.place
+    shown = _shown(opened, engine, query, server, place, vectors)
     console.out().print(shown, markup=False, highlight=False, soft_wrap=True)
 
 
-def _written(index: Index, engine: str, server: str | None, output: Path | None, name: str, overwrite: bool) -> Served:
-    from qbench.retrieval.engines import serve_opensearch, serve_postgres
-
-    write, serve = (
-        (serve_postgres.write, serve_postgres.serve)
-        if engine == "postgres"
-        else (serve_opensearch.write, serve_opensearch.serve)
-    )
-    if output is not None:
-        return write(index, output, name or "qbench", overwrite=overwrite)
-    return serve(index, server or "auto", name)
-
-
-def _shown(index: Index, engine: str, query: str, server: str | None, name: str) -> str:
+def _written(
+    index: Index, engine: str, server: str | None, output: Path | None, name: str, vectors: str, overwrite: bool
+) -> Served:
     from qbench.retrieval.engines import serve_opensearch, serve_postgres
 
     if engine == "postgres":
-        return serve_postgres.shown(index, query)
+        if output is not None:
+            return serve_postgres.write(index, output, name or "qbench", model=vectors, overwrite=overwrite)
+        return serve_postgres.serve(index, server or "auto", name, model=vectors)
+    if output is not None:
+        return serve_opensearch.write(index, output, name or "qbench", overwrite=overwrite)
+    return serve_opensearch.serve(index, server or "auto", name)
+
+
+def _shown(index: Index, engine: str, query: str, server: str | None, name: str, vectors: str) -> str:
+    from qbench.retrieval.engines import serve_opensearch, serve_postgres
+
+    if engine == "postgres":
+        return serve_postgres.shown(index, query, model=vectors)
     return serve_opensearch.shown(index, query, server=server, name=name)

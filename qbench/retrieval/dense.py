@@ -59,8 +59,7 @@ class Dense(VectorRanker):
 
     def encoded(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with their vectors, each of shape (dimension,)."""
-        vectors = self.encoder.encode([search.text for search in searches], "query")
-        return [replace(search, vector=vector) for search, vector in zip(searches, vectors, strict=True)]
+        return encoded_queries(self.encoder, searches)
 
     def _retrieved(self, encoded: Sequence[Search]) -> list[Candidates]:
         queries = np.array([search.vector for search in encoded], np.float32).reshape(-1, self.vectors.dimension)
@@ -74,6 +73,12 @@ class Dense(VectorRanker):
 
     def _scores(self, vector: NDArray[np.float32], docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         return self.vectors.products(self.vectors.shared.of[docs], vector)
+
+
+def encoded_queries(encoder: Encoder, searches: Sequence[Search]) -> list[Search]:
+    """The searches with the vectors of their texts, each of shape (dimension,)."""
+    vectors = encoder.encode([search.text for search in searches], "query")
+    return [replace(search, vector=vector) for search, vector in zip(searches, vectors, strict=True)]
 
 
 def open_dense(stage: Stage, options: DenseOptions, context: RankerContext) -> OpenedRanker:

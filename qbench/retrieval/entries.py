@@ -24,6 +24,7 @@ from qbench.retrieval.ranker_options import (
     OpenAIOptions,
     OpenSearchOptions,
     PairwiseOptions,
+    PgVectorOptions,
     PostgresOptions,
     QuantityScoreOptions,
     ReciprocalRankOptions,
@@ -114,6 +115,20 @@ BUILT_IN = Registry(
             reads=("quantities",),
             steps=("bm25", "analysis", "served tables"),
             needs=("qbench[postgres]", "a server"),
+            filters=True,
+        ),
+        Entry(
+            "PgVector",
+            ("first stage",),
+            "dense search on a PostgreSQL server with pgvector, which with _filter applies the conditions, too; with "
+            "words=bm25 fused with BM25",
+            "pgvector; RRF of Cormack et al. (2009)",
+            PgVectorOptions,
+            "qbench.retrieval.engines.pgvector:open_pgvector",
+            reads=("quantities",),
+            steps=("dense", "bm25", "analysis", "served tables"),
+            helps={"model": "any single-vector model: a folder, or a name on the hub"},
+            needs=("qbench[neural,postgres]", "a model", "a server with pgvector"),
             filters=True,
         ),
         Entry(

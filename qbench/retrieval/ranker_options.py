@@ -170,6 +170,42 @@ class AggretrieverOptions(VectorOptions, _Aggretriever):
     """Options of Aggretriever."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class PgVectorOptions(_SentenceTransformer):
+    """Options of vectors on a PostgreSQL server."""
+
+    engine: Literal["exact", "hnsw"] = option(
+        "exact", help="exact: compare with every vector; hnsw: walk through a graph of pgvector, without conditions"
+    )
+    ef: int = option(
+        1000,
+        help="Number of documents that hnsw keeps on its way, and the most that it finds",
+        low=1,
+        high=1000,
+        needs=("engine", "hnsw"),
+    )
+    words: Literal["none", "bm25"] = option(
+        "none", help="bm25: the documents with the best BM25 are found as well, and the ranks of both are fused"
+    )
+    candidates: int = option(
+        1000, help="Number of documents of each ranking that are fused", low=1, needs=("words", "bm25")
+    )
+    rank_constant: int = option(
+        60,
+        help="Constant added to each rank; the higher, the less the top ranks dominate",
+        low=0,
+        needs=("words", "bm25"),
+    )
+    k1: float = again(LexicalOptions, "k1", needs=("words", "bm25"))
+    b: float = again(LexicalOptions, "b", needs=("words", "bm25"))
+    epsilon: float = again(LexicalOptions, "epsilon", needs=("words", "bm25"))
+    concepts: Literal["ignored", "shared"] = again(_Served, "concepts")
+    dsn: str = again(PostgresOptions, "dsn")
+
+    def __post_init__(self) -> None:
+        refuse_password(self.dsn)
+
+
 def _dimensions() -> Any:
     text = "Dimension to which the server shortens vectors; 0: the model's own"
     return option(0, help=text, low=0)

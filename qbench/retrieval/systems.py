@@ -81,7 +81,7 @@ class Stage:
     @property
     def finds_terms(self) -> bool:
         """Whether its model finds the documents that share a term with the query, so that all others have 0."""
-        return bool({"bm25", "sparse"} & set(self.entry().steps))
+        return bool({"bm25", "sparse"} & set(self.entry().steps)) and "dense" not in self.entry().steps
 
     @property
     def binds(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 ROWS = 100_000
 """Rows sent together."""
 
+EXTENSION = "Install what it lacks there; vectors need pgvector (Debian: postgresql-NN-pgvector)"
+
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
@@ -44,22 +46,33 @@ def open_postgres(stage: Stage, options: PostgresOptions, context: RankerContext
         ServerError: the server cannot be reached, or refuses.
     """
     weights = Weights(options.k1, options.b, options.epsilon)
-    name = tables_key(context, weights)
     connection = connect(options.dsn)
     try:
-        schema = f"qbench_{name}"
         start = time.perf_counter()
-        if not has_tables(connection, schema):
-            tables = served_tables(
-                context.corpus, context.quantities().table, context.units(), weights=weights, language=context.language
-            )
-            load(connection, schema, tables)
+        schema = with_tables(connection, context, weights)
         seconds = time.perf_counter() - start
         ranker = Postgres(connection, schema, context.corpus.height, options.concepts, context.language)
         return OpenedRanker(ranker, seconds, stored_bytes(connection, schema))
     except BaseException:
         connection.close()
         raise
+
+
+def with_tables(connection: psycopg.Connection[Any], context: RankerContext, weights: Weights) -> str:
+    """The schema with the tables of a corpus, written if they are missing.
+
+    Raises:
+        ServerError: the server refuses.
+    """
+    schema = f"qbench_{tables_key(context, weights)}"
+    if not has_tables(connection, schema):
+        corpus, mentions = context.corpus, context.quantities().table
+        load(
+            connection,
+            schema,
+            served_tables(corpus, mentions, context.units(), weights=weights, language=context.language),
+        )
+    return schema
 
 
 class Postgres(ServedRanker):
@@ -80,7 +93,7 @@ class Postgres(ServedRanker):
         self.concepts = concepts
         self._connection = connection
         self._close = weakref.finalize(self, connection.close)
-        with _named():
+        with named():
             connection.execute(f"SET search_path = {checked_schema(schema)}")
 
     def search(self, search: Search) -> Candidates:
@@ -111,11 +124,22 @@ class Postgres(ServedRanker):
         return ranked((score, doc) for doc, score in self._rows(statement, **parameters))
 
     def _rows(self, statement: str, **parameters: Any) -> list[tuple[Any, ...]]:
-        with _named():
-            # Never prepared: a plan for any tokens takes no account of how frequent these are.
-            found = self._connection.execute(sql.for_psycopg(statement), parameters, prepare=False, binary=True)
-            rows: list[tuple[Any, ...]] = found.fetchall()
-        return rows
+        return rows_of(self._connection, statement, parameters)
+
+
+def rows_of(
+    connection: psycopg.Connection[Any], statement: str, parameters: Mapping[str, Any]
+) -> list[tuple[Any, ...]]:
+    """The rows that a statement with named places finds.
+
+    Raises:
+        ServerError: the server refuses, or is gone.
+    """
+    with named():
+        # Never prepared: a plan for any tokens takes no account of how frequent these are.
+        found = connection.execute(sql.for_psycopg(statement), dict(parameters), prepare=False, binary=True)
+        rows: list[tuple[Any, ...]] = found.fetchall()
+    return rows
 
 
 def query_parameters(
@@ -165,7 +189,7 @@ def connect(dsn: str) -> psycopg.Connection[Any]:
     """
     refuse_password(dsn)
     driver = needed("psycopg", "postgres", "PostgreSQL")
-    with _named():
+    with named():
         connection: psycopg.Connection[Any] = driver.connect("" if dsn == "auto" else dsn, autocommit=True)
         # Compiling a query takes longer than the query.
         connection.execute("SET jit = off")
@@ -185,7 +209,7 @@ def checked_schema(name: str) -> str:
 
 def has_tables(connection: psycopg.Connection[Any], schema: str) -> bool:
     """Whether a schema holds the tables; they are written in one transaction, so it holds all or none."""
-    with _named():
+    with named():
         found = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (f"{checked_schema(schema)}.settings",))
         return bool((found.fetchone() or (False,))[0])
 
@@ -205,7 +229,7 @@ def load(connection: psycopg.Connection[Any], schema: str, tables: ServedTables)
         OptionError: not a name of a schema, or the schema holds something else.
         ServerError: the server refuses.
     """
-    with _named():
+    with named():
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (checked_schema(schema),))
             if has_tables(connection, schema):
@@ -246,7 +270,7 @@ def csv_of(frame: pl.DataFrame) -> bytes:
 
 def stored_bytes(connection: psycopg.Connection[Any], schema: str) -> int:
     """Bytes of the tables and their indexes on the server."""
-    with _named():
+    with named():
         rows = connection.execute(
             "SELECT sum(pg_total_relation_size(oid)) FROM pg_class"
             " WHERE relnamespace = to_regnamespace(%s) AND relkind = 'r'",
@@ -256,13 +280,15 @@ def stored_bytes(connection: psycopg.Connection[Any], schema: str) -> int:
 
 
 @contextmanager
-def _named() -> Iterator[None]:
+def named() -> Iterator[None]:
     """Errors of the server as ours."""
     errors = needed("psycopg", "postgres", "PostgreSQL").errors
     try:
         yield
     except errors.DuplicateTable as error:
         raise OptionError(f"PostgreSQL: {_first(error)}", remedy="Choose another --schema, or drop this one") from None
+    except errors.FeatureNotSupported as error:
+        raise ServerError(f"PostgreSQL: {_first(error)}", remedy=EXTENSION) from None
     except errors.OperationalError as error:
         raise ServerError(
             f"PostgreSQL: {_first(error)}", remedy="Check the address, and that the server runs"

@@ -99,13 +99,66 @@ def filtered(shape: Sequence[int]) -> str:
     Args:
         shape: for each condition the number of its windows.
     """
-    blocks, joins = [_ASKED], []
+    satisfying, joins = _satisfying(shape)
+    return "WITH " + ",\n".join([_ASKED, *satisfying]) + "\n" + _FOUND.format(join=joins, depth="{depth}")
+
+
+def _satisfying(shape: Sequence[int]) -> tuple[list[str], str]:
+    """The documents in which each condition is met, and what joins all of them to a table with `doc`."""
+    blocks, joins = [], ""
     for number, count in enumerate(shape):
         inside = [_WINDOW.format(number=number, window=window) for window in range(count)]
         alternatives = "\n        OR ".join(inside)
         blocks.append(_SATISFYING.format(number=number, windows=alternatives).replace("{{}}", "{}"))
-        joins.append(f" JOIN satisfying_{number} USING (doc)")
-    return "WITH " + ",\n".join(blocks) + "\n" + _FOUND.format(join="".join(joins), depth="{depth}")
+        joins += f" JOIN satisfying_{number} USING (doc)"
+    return blocks, joins
+
+
+_NEAREST = """\
+nearest AS (
+    SELECT doc, -(vector <#> {{vector}}) AS product FROM {table}{join}
+    ORDER BY {order} LIMIT {{candidates}}
+)"""
+
+_FUSED = """\
+SELECT doc, coalesce(1.0::double precision / ({rank_constant} + near.rank), 0)
+    + coalesce(1.0::double precision / ({rank_constant} + worded.rank), 0) AS score
+FROM (SELECT doc, rank() OVER (ORDER BY product DESC) FROM nearest) near
+    FULL JOIN (SELECT doc, rank() OVER (ORDER BY score DESC) FROM by_words) worded USING (doc)
+ORDER BY score DESC, doc
+LIMIT {depth}"""
+
+_PRODUCTS = "SELECT doc, product AS score FROM nearest ORDER BY score DESC, doc LIMIT {depth}"
+
+
+def vectors_table(name: str, dimension: int) -> str:
+    """The table of a model's vectors, by document."""
+    return f"CREATE TABLE {name} (doc integer PRIMARY KEY, vector vector({dimension}) NOT NULL);"
+
+
+def vectors_index(name: str) -> str:
+    """A graph of pgvector over them, for the inner product; the vectors of a cosine have length 1."""
+    return f"CREATE INDEX IF NOT EXISTS {name}_hnsw ON {name} USING hnsw (vector vector_ip_ops);"
+
+
+def nearest(table: str, shape: Sequence[int], *, words: bool = False, graph: bool = False) -> str:
+    """The statement for the documents nearest to a vector, in which every condition is met.
+
+    Args:
+        table: of vectors.
+        shape: for each condition the number of its windows.
+        words: those with the best BM25 are found as well, and the ranks of both are fused (RRF).
+        graph: the graph of pgvector may propose them. With conditions it is not used: it would look for the nearest of
+            all, and keep the few of these that meet them.
+    """
+    satisfying, joins = _satisfying(shape)
+    # An index answers only what is ordered by the operator itself.
+    order = "vector <#> {vector}" if graph and not shape else "(vector <#> {vector}) + 0, doc"
+    blocks = [*satisfying, _NEAREST.format(table=table, join=joins, order=order).replace("{{", "{").replace("}}", "}")]
+    if not words:
+        return "WITH " + ",\n".join(blocks) + "\n" + _PRODUCTS
+    by_words = f"by_words AS (\n{_FOUND.format(join=joins, depth='{candidates}')}\n)"
+    return "WITH " + ",\n".join([_ASKED, *blocks, by_words]) + "\n" + _FUSED
 
 
 HOLDING = "\n".join(
@@ -127,6 +180,9 @@ TYPES: Mapping[str, str] = {
     "concept": "text[]",
     "depth": "integer",
     "least": "integer",
+    "vector": "vector",
+    "candidates": "integer",
+    "rank_constant": "integer",
 }
 """The parameters of the statements, without the numbers of condition and window that follow their names."""
 

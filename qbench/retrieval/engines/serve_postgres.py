@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from qbench.compression.plain import DTYPES
 from qbench.index.disk import Index
+from qbench.models.folders import model_digest, model_folder
+from qbench.models.single_vector import load_encoder
+from qbench.retrieval.dense import build_dense
 from qbench.retrieval.engines import postgres_sql as sql
+from qbench.retrieval.engines.pgvector import nearest_search, vector_lines, write_vectors
 from qbench.retrieval.engines.postgres import (
     ROWS,
     checked_schema,
@@ -17,42 +24,72 @@ from qbench.retrieval.engines.postgres import (
     csv_of,
     has_tables,
     load,
+    named,
     query_parameters,
 )
 from qbench.retrieval.engines.serving import Served, asked_query, index_key, tables_of, write_files
 from qbench.retrieval.engines.windows import windows
+from qbench.retrieval.passages import passages
+from qbench.retrieval.ranker_options import PgVectorOptions
+from qbench.retrieval.rankers import RankerContext, Search
+from qbench.retrieval.vectors import StoredVectors, open_built
 from qbench.store import Draft
 
 LOAD = "load.sql"
 SEARCHES = "search.sql"
 
+FUSED = 100
+"""Documents of each ranking that the query shown fuses."""
 
-def serve(index: Index, dsn: str, schema: str = "") -> Served:
+
+def serve(index: Index, dsn: str, schema: str = "", *, model: str = "") -> Served:
     """Write an index into a PostgreSQL server; in one transaction, and once.
 
     Args:
         index: whose sentences are searched.
         dsn: address as libpq reads it, without a password; "auto" for what the environment names.
         schema: name of the schema; by default one of the index's own.
+        model: single-vector model whose vectors are written as well, with a graph over them; "" for none.
 
     Raises:
-        MissingPackageError: psycopg is not installed.
+        MissingPackageError: psycopg is not installed, or what models need.
         OptionError: the address holds a password, or the schema's name needs quotes.
         ServerError: the server cannot be reached, or refuses.
     """
     schema = checked_schema(schema or f"qbench_{index_key(index, 'postgres')}")
     with connect(dsn) as connection:
         new = not has_tables(connection, schema) and load(connection, schema, tables_of(index))
+        if model:
+            with _vectors(index, model) as vectors:
+                new |= write_vectors(connection, schema, vectors_name(model), vectors)
+            with named():
+                connection.execute(sql.vectors_index(vectors_name(model)).encode())
     return Served(schema, new)
 
 
-def write(index: Index, output: Path, schema: str = "qbench", *, overwrite: bool = False) -> Served:
-    """Write an index as files for psql: `load.sql`, a CSV file for each table, and `search.sql`.
+def vectors_name(model: str) -> str:
+    """The table of the vectors of a model."""
+    return f"vectors_{model_digest(model_folder(model), None)[:12]}"
+
+
+@contextmanager
+def _vectors(index: Index, model: str) -> Iterator[StoredVectors]:
+    """The vectors of an index's sentences, encoded in blocks into a folder that is removed afterwards."""
+    corpus = passages(index.sentences().collect())
+    with tempfile.TemporaryDirectory(prefix="qbench-") as folder:
+        context = RankerContext(corpus, index.manifest.digest, Path(folder))
+        built = build_dense(load_encoder(model), {"model": vectors_name(model)}, "float32", context)
+        yield open_built(built.folder, DTYPES["float32"])
+
+
+def write(index: Index, output: Path, schema: str = "qbench", *, model: str = "", overwrite: bool = False) -> Served:
+    """Write an index as files for psql: `load.sql`, a file for each table, and `search.sql`.
 
     Args:
         index: whose sentences are searched.
         output: the folder.
         schema: name of the schema that `load.sql` makes.
+        model: single-vector model whose vectors are written as well, with a graph over them; "" for none.
         overwrite: replace another served index in `output`.
 
     Raises:
@@ -68,36 +105,62 @@ def write(index: Index, output: Path, schema: str = "qbench", *, overwrite: bool
                 for start in range(0, frame.height, ROWS):
                     stream.write(csv_of(frame.slice(start, ROWS)))
         copies = {name: copy_statement(name, frame, f"'{name}.csv'") for name, frame in tables.items()}
-        (draft.folder / LOAD).write_text(_load(schema, copies), encoding="utf-8")
+        more = _write_vectors(draft.folder, index, model) if model else []
+        (draft.folder / LOAD).write_text(_load(schema, copies, more), encoding="utf-8")
         (draft.folder / SEARCHES).write_text(_searches(schema), encoding="utf-8")
         draft.counts = {name: frame.height for name, frame in tables.items()}
 
-    new = write_files(index, output, {"engine": "postgres", "schema": schema}, make, overwrite)
+    what = {"engine": "postgres", "schema": schema, **({"vectors": vectors_name(model)} if model else {})}
+    new = write_files(index, output, what, make, overwrite)
     return Served(str(output), new)
 
 
-def shown_search(index: Index, query: str, depth: int = 10) -> tuple[str, dict[str, Any]]:
+def _write_vectors(folder: Path, index: Index, model: str) -> list[str]:
+    """Write the vectors of a model; returns the lines of `load.sql` that load them."""
+    name = vectors_name(model)
+    with _vectors(index, model) as vectors:
+        with (folder / f"{name}.tsv").open("wb") as stream:
+            stream.writelines(vector_lines(vectors))
+        dimension = vectors.dimension
+    return [
+        "CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;",
+        sql.vectors_table(name, dimension).replace(" vector(", " public.vector("),
+        f"\\COPY {name} (doc, vector) FROM '{name}.tsv'",
+        sql.vectors_index(name).replace("vector_ip_ops", "public.vector_ip_ops"),
+    ]
+
+
+def shown_search(index: Index, query: str, depth: int = 10, *, model: str = "") -> tuple[str, dict[str, Any]]:
     """The statement that answers a query, as psycopg takes it, and its parameters.
 
     Args:
         index: whose extractor reads the query.
         query: its text.
         depth: number of documents.
+        model: whose vectors were written; the ranks by vectors and by BM25 are fused. "" for BM25 alone.
     """
     asked = asked_query(index, query)
+    if model:
+        (vector,) = load_encoder(model).encode([query], "query")
+        search = Search("", query, tokens=asked.tokens, vector=vector)
+        options = PgVectorOptions(model=model, words="bm25", candidates=FUSED)
+        fused, places = nearest_search(vectors_name(model), search, asked.conditions, options, depth, asked.language)
+        return sql.for_psycopg(fused), places
     conditions = asked.conditions
     statement = sql.filtered([len(windows(condition)) for condition in conditions]) if conditions else sql.SEARCH
     parameters = query_parameters(asked.tokens, conditions, "ignored", asked.language)
     return sql.for_psycopg(statement), {**parameters, "depth": depth}
 
 
-def shown(index: Index, query: str) -> str:
-    """The statement that answers a query, and its parameters, for people."""
-    statement, parameters = shown_search(index, query)
+def shown(index: Index, query: str, *, model: str = "") -> str:
+    """The statement that answers a query, and its parameters, for people: of a vector the first numbers."""
+    statement, parameters = shown_search(index, query, model=model)
+    if "vector" in parameters:
+        parameters["vector"] = f"{','.join(parameters['vector'].split(',')[:3])}, ...]"
     return f"{statement}\n\n-- {query}\n-- {json.dumps(parameters, ensure_ascii=False)}"
 
 
-def _load(schema: str, copies: Mapping[str, str]) -> str:
+def _load(schema: str, copies: Mapping[str, str], more: Sequence[str] = ()) -> str:
     """The script that makes the tables; psql reads the files of its `copy` in the folder that it runs in."""
     lines = [
         "-- Run in this folder: psql -v ON_ERROR_STOP=1 -f load.sql",
@@ -107,6 +170,7 @@ def _load(schema: str, copies: Mapping[str, str]) -> str:
         sql.TABLES.rstrip(),
         *(f"\\{copy}" for copy in copies.values()),
         sql.INDEXES.rstrip(),
+        *more,
         "COMMIT;",
         "-- So that postings are read from their index alone.",
         *(f"VACUUM (ANALYZE) {schema}.{name};" for name in copies),
