@@ -1,10 +1,11 @@
 """Codebooks for benchmarks/compression.md, one after the other: what they learn from is read once for all of them.
 
     python benchmarks/compression.py BENCH BOOKS --encoder "SBERT(model=MODEL)" --work FOLDER [--M 96 24 8] [--K 256]
-        [--variants WolfPQ JPQ ...] [--seeds 13] [--set lip=0.5 ...] [--as NAME]
+        [--variants WolfPQ JPQ ...] [--seeds 13] [--set lip=0.5 ...] [--as NAME] [--queries 4000]
 
 Each is what `qbench train codebook` writes, in BOOKS/VARIANT-M, BOOKS/VARIANT-M-K for other K than 256, with the seed
-behind it for others than 13, and --as for options that --set changes. Those that are there are kept.
+behind it for others than 13, and --as for options that --set changes. Those that are there are kept. With --queries
+they learn from so many of the training queries, which is to be part of --as.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from qbench.benchmark.disk import open_benchmark
 from qbench.training.codebook import train_codebook
-from qbench.training.codebook_data import CodebookData, read_codebook_data
+from qbench.training.codebook_data import CodebookData, Pairs, read_codebook_data
 from qbench.training.codebook_recipe import CodebookRecipe
 
 VARIANTS = ("WolfPQPre", "WolfPQ", "WolfPQI", "DPQ", "RepCONC", "JPQ")
@@ -29,8 +30,9 @@ READ = ("negatives", "pairs", "pool", "lowest_grade", "dev_queries", "seed")
 class Reader:
     """Reads what a codebook learns from, and remembers it. JPQ trains the encoder in place, and gets one of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, queries: int | None = None) -> None:
         self.known: dict[tuple[Any, ...], CodebookData] = {}
+        self.queries = queries
 
     def __call__(self, benchmark: Any, stage: Any, work: Path, recipe: CodebookRecipe, progress: Any) -> CodebookData:
         """As `read_codebook_data`."""
@@ -38,7 +40,9 @@ class Reader:
             return read_codebook_data(benchmark, stage, work, recipe, progress)
         key = tuple(getattr(recipe, name) for name in READ)
         if key not in self.known:
-            self.known[key] = read_codebook_data(benchmark, stage, work, recipe, progress)
+            data = read_codebook_data(benchmark, stage, work, recipe, progress)
+            pairs = {field.name: getattr(data.pairs, field.name)[: self.queries] for field in fields(data.pairs)}
+            self.known[key] = replace(data, pairs=Pairs(**pairs))
         return self.known[key]
 
 
@@ -55,9 +59,10 @@ def main() -> None:
     reader.add_argument("--seeds", type=int, nargs="+", default=[13])
     reader.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE")
     reader.add_argument("--as", dest="label", default="")
+    reader.add_argument("--queries", type=int)
     options = reader.parse_args()
     changes = {name: json.loads(value) for name, _, value in (pair.partition("=") for pair in options.set)}
-    benchmark, read = open_benchmark(options.bench), Reader()
+    benchmark, read = open_benchmark(options.bench), Reader(options.queries)
     wanted = [
         (seed, M, K, variant)
         for seed in options.seeds

@@ -66,7 +66,7 @@ REVISIONS: dict[str, int] = {
     "bi-encoder training": 2,
     "description-parser training": 1,
     "extractor training": 1,
-    "codebook training": 2,
+    "codebook training": 3,
     # Publishing
     "publication": 1,
 }

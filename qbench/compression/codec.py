@@ -18,6 +18,9 @@ from qbench.store import file_digest
 Arrays = Mapping[str, NDArray[Any]]
 """Arrays by name."""
 
+WORDS = "words"
+"""Name of the array with the words of texts, shape (n, F), that is not stored but made from the texts."""
+
 _FILE = "codec.{}.npy"
 
 
@@ -30,10 +33,13 @@ class Codec(ABC):
     Attributes:
         learnt: the arrays that `fit` learnt, by name; empty before, and for a codec that learns nothing.
         needs_tokens: whether vectors are encoded with the tokens that they stand for.
+        needs_words: whether vectors are learnt from, encoded and decoded with the words of their texts: by `fit_words`
+            and `encode_words`, and with an array `WORDS` beside the encoded ones.
     """
 
     learnt: Arrays = MappingProxyType({})
     needs_tokens: ClassVar[bool] = False
+    needs_words: ClassVar[bool] = False
 
     def fit(self, sample: NDArray[np.float32]) -> Self:
         """The codec with what it learns from vectors.
@@ -42,6 +48,10 @@ class Codec(ABC):
             sample: shape (n, d), vectors spread evenly over the corpus, in its order; n may be 0.
         """
         return self
+
+    def fit_words(self, sample: NDArray[np.float32], words: NDArray[np.float32]) -> Self:
+        """As `fit`, with the words of the vectors' texts, shape (n, F)."""
+        return self.fit(sample)
 
     @abstractmethod
     def encode(self, vectors: NDArray[np.float32]) -> Arrays:
@@ -56,6 +66,10 @@ class Codec(ABC):
 
     def encode_tokens(self, vectors: NDArray[np.float32], tokens: NDArray[np.integer[Any]]) -> Arrays:
         """As `encode`, of vectors of tokens whose numbers in the vocabulary are known, shape (n,)."""
+        return self.encode(vectors)
+
+    def encode_words(self, vectors: NDArray[np.float32], words: NDArray[np.float32]) -> Arrays:
+        """As `encode`, with the words of the vectors' texts, shape (n, F)."""
         return self.encode(vectors)
 
     @abstractmethod

@@ -55,10 +55,17 @@ def balanced(vectors: Tensor, codewords: Tensor, epsilon: float = EPSILON, round
     """
     unit = codewords.square().sum(dim=2).mean().clamp(min=_LEAST)
     logits = 2 * nearness(vectors, codewords) / (epsilon * unit)
+    # Part by part: one part's shares stay in the processor's cache over all iterations.
+    return torch.stack([_chosen(part, rounds) for part in logits], dim=1)
+
+
+def _chosen(logits: Tensor, rounds: int) -> Tensor:
+    """The codeword with the largest share of each vector, shape (n,), of one part's logits, shape (n, K)."""
     # The highest of each vector is 1: no row of `shares` vanishes.
-    shares = torch.exp(logits - logits.amax(dim=2, keepdim=True))
-    columns = shares.new_ones(len(shares), shares.shape[2], 1)
+    shares = torch.exp(logits - logits.amax(dim=1, keepdim=True))
+    n, K = shares.shape
+    columns = shares.new_ones(K)
     for _ in range(rounds):
-        rows = 1 / (shares.shape[1] * torch.bmm(shares, columns)).clamp(min=_LEAST)
-        columns = 1 / (shares.shape[2] * torch.bmm(shares.mT, rows)).clamp(min=_LEAST)
-    return (shares * columns.mT).argmax(dim=2).T
+        rows = 1 / (n * (shares @ columns)).clamp(min=_LEAST)
+        columns = 1 / (K * (rows @ shares)).clamp(min=_LEAST)
+    return (shares * columns).argmax(dim=1)

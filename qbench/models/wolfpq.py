@@ -42,7 +42,9 @@ class WolfPQ(ProductQuantiser):
 
     def rotations(self) -> Tensor:
         """R, shape (M, H / M, H / M)."""
-        return torch.matrix_exp(self.turns - self.turns.mT)
+        # In units of 1 / width: a step of one learning rate then turns codewords as far as it moves them.
+        turns = self.turns / self.turns.shape[2]
+        return torch.matrix_exp(turns - turns.mT)
 
     def stored(self) -> Tensor:
         """The rotated codewords R^(j) c, shape (M, K, H / M)."""

@@ -20,6 +20,7 @@ from qbench.errors import InputError
 from qbench.models.folders import model_digest, model_folder
 from qbench.models.single_vector import BLOCK, Encoder, load_encoder
 from qbench.models.tct_colbert import load_tct_colbert
+from qbench.models.word_features import encoder_features
 from qbench.retrieval.faiss_index import FaissIndex, build_faiss, open_faiss, require_faiss
 from qbench.retrieval.ranker_options import AggretrieverOptions, DenseOptions, TctColbertOptions, VectorOptions
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
@@ -160,7 +161,7 @@ def opened(
         require_faiss()
     built = build_dense(encoder, how, options.dtype, context)
     meta = {"documents_cut": read_notes(built.folder)["documents_cut"], "similarity": encoder.similarity}
-    vectors, built = open_vectors(built, options.dtype, stage, context)
+    vectors, built = open_vectors(built, options.dtype, stage, context, features=encoder_features(encoder))
     if stage.compression is not None:
         meta |= vectors.cost(read_notes(built.folder)["vectors"])
         own = vectors.codec.query_model()

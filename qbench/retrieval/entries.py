@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qbench.compression.coalescing import Coalesced
 from qbench.compression.contextual import Contextual
+from qbench.compression.lexical import LexPQ
 from qbench.compression.plain import Float16, Int8
 from qbench.compression.product import OPQ, PQ, KMeans
 from qbench.compression.trained import Trained
@@ -379,6 +380,14 @@ BUILT_IN = Registry(
             "keeps for each vector the number of the nearest of K centroids",
             "Lloyd (1982); *WolfPQ* 2.3.2",
             KMeans,
+        ),
+        Entry(
+            "LexPQ",
+            ("compression",),
+            "OPQ of what is left of vectors when what the words of their texts tell is taken away; the words are read"
+            " in the texts, and are no part of the index",
+            "qbench; *WolfPQ* 8.3 asks for a quantiser that is given what BM25 knows",
+            LexPQ,
         ),
         _trained("WolfPQPre", "for distortion", "5.3.4"),
         _trained("WolfPQ", "with MarginMSE", "5.3.2, 5.3.5"),

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.compression.coalescing import Coalesced
-from qbench.compression.codec import Arrays, Codec
+from qbench.compression.codec import WORDS, Arrays, Codec
 from qbench.compression.plain import DTYPES
 from qbench.errors import InputError, OptionError
 from qbench.models.finite import naming
+from qbench.models.word_features import Features
 from qbench.retrieval.merging import write_merged
 from qbench.retrieval.rankers import RankerContext
 from qbench.retrieval.rows import write_rows
@@ -46,6 +47,10 @@ _STARTS = "vector_starts"
 
 TokenIds = Callable[[Sequence[str]], tuple[NDArray[np.int64], NDArray[np.int64]]]
 """From texts to the number of vectors of each, and the tokens that they stand for, as numbers in the vocabulary."""
+
+
+WordsOf = Callable[[NDArray[np.integer[Any]]], NDArray[np.float32]]
+"""From rows of vectors, one for each text, to the words of the texts, shape (rows, F)."""
 
 
 class TextEncoder(Protocol):
@@ -149,6 +154,7 @@ class StoredVectors:
         dimension: numbers in a vector.
         starts: shape (texts + 1,): the vectors of text t are rows starts[t] to starts[t + 1].
         about: everything that could change them, the parameters of their folder.
+        words: from rows to the words of their texts, for a codec that needs them; they are made anew, and not stored.
     """
 
     codec: Codec
@@ -157,6 +163,7 @@ class StoredVectors:
     dimension: int
     starts: NDArray[np.int64]
     about: Mapping[str, Any] = field(default_factory=dict)
+    words: WordsOf | None = None
 
     def __len__(self) -> int:
         """Number of vectors."""
@@ -179,8 +186,9 @@ class StoredVectors:
         return np.linspace(0, len(self) - 1, min(len(self), count)).astype(np.intp)
 
     def select(self, rows: slice | NDArray[np.integer[Any]]) -> Arrays:
-        """Some rows of every array."""
-        return {name: array[rows] for name, array in self.arrays.items()}
+        """Some rows of every array, with the words of their texts where the codec needs them."""
+        some = {name: array[rows] for name, array in self.arrays.items()}
+        return some if self.words is None else {**some, WORDS: self.words(np.arange(len(self))[rows])}
 
     def rows(self, first: int, last: int) -> NDArray[np.float32]:
         """The vectors first to last, decoded, shape (last - first, dimension)."""
@@ -214,7 +222,12 @@ class StoredVectors:
 
 
 def open_vectors(
-    built: Stored, dtype: Precision, stage: Stage, context: RankerContext, token_ids: TokenIds | None = None
+    built: Stored,
+    dtype: Precision,
+    stage: Stage,
+    context: RankerContext,
+    token_ids: TokenIds | None = None,
+    features: Features | None = None,
 ) -> tuple[StoredVectors, Stored]:
     """The vectors that a stage searches, mapped into memory: as they were built, or compressed.
 
@@ -224,6 +237,8 @@ def open_vectors(
         stage: of a system; its compressed vectors are made from those in `built` if they are not there yet.
         context: the folder of indexes.
         token_ids: of the texts' vectors, for codecs that need them; None where vectors do not stand for tokens.
+        features: of the words of texts that have one vector each, for codecs that need them; None where the encoder has
+            no vectors of words.
 
     Returns:
         the vectors, and the folder that holds them, with the seconds to build both.
@@ -238,12 +253,23 @@ def open_vectors(
     if codec.needs_tokens and token_ids is None:
         message = f"the vectors of {stage.model.name} do not stand for one word each, as this compression needs"
         raise OptionError(message, value=str(stage.compression), remedy="Use PQ, or a ColBERT")
+    if codec.needs_words and features is None:
+        message = f"{stage.model.name} has no vectors of words for one vector of a text, as this compression needs"
+        raise OptionError(message, value=str(stage.compression), remedy="Use OPQ, or an SBERT with word embeddings")
     codec.refuse_unfit(stage.compression.name, vectors.about)
+    if codec.needs_words and features is not None:
+        vectors = replace(vectors, words=_words_of(vectors.shared, features, context))
     tokens_of = token_ids if codec.needs_tokens else None
     smaller = _compressed(vectors, built, codec, stage.compression.name, context, tokens_of)
-    return open_built(smaller.folder, codec.opened(smaller.folder)), replace(
-        smaller, seconds=built.seconds + smaller.seconds
-    )
+    opened = replace(open_built(smaller.folder, codec.opened(smaller.folder)), words=vectors.words)
+    return opened, replace(smaller, seconds=built.seconds + smaller.seconds)
+
+
+def _words_of(shared: SharedTexts, features: Features, context: RankerContext) -> WordsOf:
+    def words(rows: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
+        return features(context.corpus["passage"].gather(shared.docs[shared.starts[rows]]).to_list())
+
+    return words
 
 
 def open_built(folder: Path, codec: Codec) -> StoredVectors:
@@ -286,13 +312,17 @@ def _compressed(
     def make(folder: Path) -> None:
         journal = Journal(folder / ".codec.json")
         if journal.read() is None:
-            codec.fit(vectors.chosen(vectors.spread_rows(SAMPLE))).save(folder)
+            rows = vectors.spread_rows(SAMPLE)
+            sample = vectors.chosen(rows)
+            (codec.fit_words(sample, vectors.words(rows)) if vectors.words else codec.fit(sample)).save(folder)
             journal.write(learnt=True)
         fitted = codec.opened(folder)
         tokens = None if token_ids is None else tokens_of_corpus(vectors, token_ids, context)
 
         def arrays(first: int, last: int) -> Arrays:
             some = vectors.rows(first, last)
+            if vectors.words:
+                return fitted.encode_words(some, vectors.words(np.arange(first, last)))
             return fitted.encode(some) if tokens is None else fitted.encode_tokens(some, tokens[first:last])
 
         shared = vectors.shared

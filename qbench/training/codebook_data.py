@@ -221,6 +221,9 @@ class _Reader:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The pairs of a query: all negatives with its one positive, or negatives at random with several (6.4)."""
         count, random = self.recipe.pairs, generator(self.recipe.seed, "pairs", query_id)
+        if self.recipe.negatives == "both":
+            either = np.concatenate([random.permutation(np.union1d(pool, positives)) for _ in range(2)])
+            return np.resize(either[::2], count), np.resize(either[1::2], count)
         if self.recipe.negatives == "uniform":
             pool = random.permutation(pool)[:count]
         else:

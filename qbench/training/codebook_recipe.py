@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from qbench.options import again, option
+from qbench.options import again, option, refusal
 from qbench.training.recipes import Recipe
 
 Variant = Literal["WolfPQPre", "WolfPQ", "WolfPQSem", "WolfPQI", "WolfPQSemI", "DPQ", "RepCONC", "JPQ", "CQ"]
@@ -55,9 +55,10 @@ class CodebookRecipe(Recipe):
     )
     mdf: float = option(30.0, help="Logit of the nearest codeword (MDF), of semantic selections.", low=0)
     temperature: float = option(1.0, help="Of the softmax, of DPQ, CQ and semantic selections.", low=1e-3)
-    negatives: Literal["lowest", "uniform", "highest"] = option(
+    negatives: Literal["lowest", "uniform", "highest", "both"] = option(
         "lowest",
-        help="Which of BM25's best documents are negatives: the lowest-ranked as in the thesis, any, or the highest.",
+        help="Which of BM25's best documents are negatives: the lowest-ranked as in the thesis, any, or the highest; "
+        "both: both documents of a pair are any of them, for MarginMSE alone, which needs no judgments.",
     )
     pairs: int = option(32, help="Pairs of a positive and a negative for each query.", low=1)
     pool: int = option(100, help="BM25's best documents that negatives are from.", low=1)
@@ -65,6 +66,24 @@ class CodebookRecipe(Recipe):
     dev_queries: int = option(
         200, help="Dev queries whose best documents of BM25 are ranked, to choose the best epoch; 0: none.", low=0
     )
+
+    choose: Literal["nDCG", "agreement"] = option(
+        "nDCG",
+        help="What chooses the best epoch on dev: nDCG@10 by its judgments, or by the uncompressed vectors' best ten, "
+        "which suits queries that were made up, and counts in BM25 for interpolated variants.",
+    )
+
+    def check(self) -> None:
+        """Refuse values outside their limits, and those that do not go together.
+
+        Raises:
+            OptionError: names the option and the values it allows.
+        """
+        super().check()
+        if self.negatives == "both" and self.variant not in ("WolfPQ", "WolfPQSem", "DPQ"):
+            raise refusal(self, "negatives", f"is no value for {self.variant}, whose loss needs positives", "both")
+        if self.choose == "agreement" and self.variant == "CQ":
+            raise refusal(self, "choose", "is no value for CQ", self.choose)
 
     @property
     def semantic(self) -> bool:

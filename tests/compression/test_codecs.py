@@ -23,7 +23,7 @@ SMALL = {"M": 4, "K": 32}
 CODECS |= {
     entry.name: entry.typed([(option.name, SMALL[option.name]) for option in entry.declared if option.name in SMALL])
     for entry in REGISTRY.of("compression")
-    if not issubclass(entry.options, Trained)
+    if not issubclass(entry.options, Trained) and not entry.options.needs_words  # LexPQ: test_lexical.py
 }
 CODECS |= {"PQ, 9 bits": PQ(M=3, K=257), "PQ, 3 bits": PQ(M=12, K=7), "OPQ, 5 bits": OPQ(M=6, K=20)}
 CODECS |= {"WolfPQ": None, "WolfPQSem": None, "DPQ": None}  # made by `codecs`, which knows a folder

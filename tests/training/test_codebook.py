@@ -27,7 +27,7 @@ from qbench.scoring.product import encoded, product_codebook
 from qbench.scoring.semantic import Network, semantic_codes
 from qbench.store import MANIFEST
 from qbench.training.codebook import open_task, train_codebook
-from qbench.training.codebook_data import CodebookData, Pairs, encoder_stage
+from qbench.training.codebook_data import CodebookData, Pairs, encoder_stage, read_codebook_data
 from qbench.training.codebook_recipe import CodebookRecipe
 from qbench.training.losses.quantisers import distortion, margin_mse, ranknet
 from tests.compression.trained_codebook import drawn, some_network, write_codebook
@@ -62,7 +62,7 @@ def test_rotations_are_the_identity_at_first_and_rotations_for_ever():
 def test_a_quarter_turn_turns_codewords():
     network = WolfPQ(CODEBOOK)
     with torch.no_grad():
-        network.turns[1, 1, 0] = math.pi / 2  # of the second part: (2, 0) -> (0, 2), (0, 2) -> (-2, 0)
+        network.turns[1, 1, 0] = 2 * math.pi / 2  # of the second part, in halves: (2, 0) -> (0, 2), (0, 2) -> (-2, 0)
     np.testing.assert_allclose(network.stored()[1].detach(), [[0, 2], [-2, 0]], atol=1e-5)
 
 
@@ -269,12 +269,13 @@ def test_what_is_no_encoder_is_refused(name):
         encoder_stage(name)
 
 
-def test_negatives_are_the_lowest_of_the_best_and_never_judged_relevant(bench, encoder, tmp_path):
-    from qbench.training.codebook_data import read_codebook_data
+def read_data(bench, encoder, work, recipe):
+    return read_codebook_data(bench, encoder_stage(encoder), work, recipe, lambda *_: None)
 
+
+def test_negatives_are_the_lowest_of_the_best_and_never_judged_relevant(bench, encoder, tmp_path):
     recipe = replace(RECIPE, pairs=3, pool=6)
-    stage = encoder_stage(encoder)
-    data = read_codebook_data(bench, stage, tmp_path, recipe, lambda *_: None)
+    data = read_data(bench, encoder, tmp_path, recipe)
     doc_ids = sorted(bench.corpus["doc_id"], reverse=True)
     rows = dict(zip(data.vectors.shared.of.tolist(), doc_ids, strict=True))
     train = bench.queries_of("train")
@@ -282,8 +283,30 @@ def test_negatives_are_the_lowest_of_the_best_and_never_judged_relevant(bench, e
         grades = dict(bench.qrels.filter(pl.col("query_id") == query.query_id).select("doc_id", "grade").iter_rows())
         assert all(grades[rows[row]] >= 1 for row in data.pairs.positives[number])
         assert all(grades.get(rows[row], 0) == 0 for row in data.pairs.negatives[number])
-    hard = read_codebook_data(bench, stage, tmp_path, replace(recipe, negatives="highest"), lambda *_: None).pairs
+    hard = read_data(bench, encoder, tmp_path, replace(recipe, negatives="highest")).pairs
     assert data.pairs.lexical[:, :, 1].mean() < hard.lexical[:, :, 1].mean()
+
+
+def test_both_documents_of_a_pair_may_be_any_of_the_best(bench, encoder, tmp_path):
+    recipe = replace(RECIPE, pairs=4, negatives="both")
+    pairs = read_data(bench, encoder, tmp_path, recipe).pairs
+    for first, second, judged in zip(pairs.positives, pairs.negatives, pairs.judged, strict=True):
+        assert set(judged) <= {*first, *second}
+        assert not set(first) <= set(judged)  # others stand above as well
+    with pytest.raises(OptionError, match="loss needs positives"):
+        replace(recipe, variant="WolfPQI").check()
+
+
+def test_agreement_with_the_uncompressed_vectors_chooses_the_best_epoch(bench, encoder, tmp_path):
+    recipe = replace(RECIPE, choose="agreement", epochs=1)
+    train_codebook(bench, tmp_path / "wolf", encoder, recipe, work=tmp_path / "work")
+    before, _ = json.loads((tmp_path / "wolf" / "log.json").read_text())
+    task = open_task(read_data(bench, encoder, tmp_path, recipe), recipe)
+    assert task.data.held is not None
+    assert task._ndcg(task.data.held, lambda vectors: vectors) == 1.0
+    assert 0 < before["ndcg"] <= 1
+    with pytest.raises(OptionError, match="choose is no value for CQ"):
+        replace(recipe, variant="CQ").check()
 
 
 def test_nothing_to_learn_from_is_an_error(bench, encoder, tmp_path):
