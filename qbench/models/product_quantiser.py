@@ -26,6 +26,11 @@ class ProductQuantiser(nn.Module):
         size = float(np.sqrt((codebook.astype(np.float64) ** 2).mean())) or 1.0
         self.register_buffer("size", torch.tensor(size))
         self.codewords = nn.Parameter(torch.from_numpy(codebook / np.float32(size)))
+        self.log_factor = nn.Parameter(torch.zeros(()))
+
+    def factor(self) -> Tensor:
+        """What scores with codewords are multiplied by to be compared with uncompressed ones, shape (); not stored."""
+        return self.log_factor.exp()
 
     def stored(self) -> Tensor:
         """The codewords that an index keeps, shape (M, K, H / M)."""

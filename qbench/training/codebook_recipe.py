@@ -40,6 +40,11 @@ class CodebookRecipe(Recipe):
     alpha: float = option(
         0.1, help="Weight of BM25 in interpolated scores (eq. 5.10), of WolfPQI and WolfPQSemI.", low=0, high=1
     )
+    factor: Literal["learnt", "none"] = option(
+        "learnt",
+        help="learnt: MarginMSE compares scores up to a factor, which changes no ranking; none: as in the thesis, so "
+        "that codewords grow longer than what they stand for, and are selected for other parts.",
+    )
     norm: Literal["max", "none"] = option(
         "max", help="max: divide scores by the query's highest before they are added or scaled; none: as in the thesis."
     )

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.training.codebook_task import CodebookTask
+from qbench.progress import Progress
+from qbench.training.codebook_task import VECTORS, CodebookTask
 from qbench.training.losses.quantisers import margin_mse, ranknet
 
 if TYPE_CHECKING:
@@ -27,6 +28,17 @@ class WolfTask(CodebookTask):
         recipe = self.recipe
         return WolfPQ(codebook, semantic=recipe.semantic, mdf=recipe.mdf, temperature=recipe.temperature)
 
+    def pretrain(self, sample: NDArray[np.float32], progress: Progress) -> None:
+        """Lower the distortion, and begin with the factor that makes up for what codewords are shorter than vectors."""
+        import torch
+
+        super().pretrain(sample, progress)
+        some = sample[:: max(len(sample) // VECTORS, 1)]
+        products = float((some * self.quantised()(some)).sum())
+        if products > 0:
+            with torch.no_grad():
+                self.network.log_factor.fill_(float(np.log((some**2).sum() / products)))
+
     def loss(self, batch: NDArray[np.int64], step: int, steps: int) -> Tensor:
         """MarginMSE against the uncompressed scores (eq. 5.29), or its mixture with RankNet (eq. 5.30)."""
         import torch
@@ -36,6 +48,8 @@ class WolfTask(CodebookTask):
         queries = torch.from_numpy(pairs.queries[batch])[:, None, None]
         taught = (vectors[places] * queries).sum(dim=-1)
         learnt: Tensor = (self.network(vectors)[places] * queries).sum(dim=-1)
+        if recipe.factor == "learnt":
+            learnt = learnt * self.network.factor()
         if not recipe.interpolated:
             return margin_mse(taught, learnt)
         lexical, highest = torch.from_numpy(pairs.lexical[batch]), torch.from_numpy(pairs.highest[batch])

@@ -183,6 +183,19 @@ def test_every_variant_lowers_its_loss(variant):
     assert loss() < 0.95 * before
 
 
+def test_margins_are_compared_up_to_a_factor():
+    task, batch = task_of("DPQ"), np.arange(60)  # whose keys select, whatever becomes of the codewords
+    task.network.eval()
+    with torch.no_grad():
+        assert task.network.factor() > 1  # codewords are means, and shorter than what they are means of
+        whole = task.loss(batch, 0, 1).item()
+        task.network.codewords /= 2
+        assert task.loss(batch, 0, 1).item() != pytest.approx(whole, rel=0.1)
+        task.network.log_factor += math.log(2)
+        assert task.loss(batch, 0, 1).item() == pytest.approx(whole, rel=1e-4)
+    assert task_of("DPQ", factor="none").loss(batch, 0, 1).item() != pytest.approx(whole, rel=0.1)
+
+
 def test_pretraining_keeps_the_distortion_of_pq():
     task = task_of("WolfPQPre")
     assert task.evaluate()["distortion"] < 1.05 * task._started
