@@ -78,22 +78,24 @@ def grid(rows: dict[str, dict[str, Any]], picture: Path) -> list[str]:
     for name, row in rows.items():
         if match := re.fullmatch(r"PQ\(M=(\d+), K=(\d+)\)", name):
             found[int(match[1]), int(match[2])] = row
-    Ms, Ks = sorted({m for m, _ in found}), sorted({k for _, k in found})
-    lines = ["| M | " + " | ".join(f"K={K}" for K in Ks) + " |", "|---:|" + "---:|" * len(Ks)]
-    for M in Ms:
+    parts, sizes = sorted({m for m, _ in found}), sorted({k for _, k in found})
+    lines = ["| M | " + " | ".join(f"K={K}" for K in sizes) + " |", "|---:|" + "---:|" * len(sizes)]
+    for M in parts:
         cells = []
-        for K in Ks:
+        for K in sizes:
             row = found.get((M, K))
             figures = "" if row is None else f"{row['times']:.0f}x {np.mean(row['test']['alpha 0.0']):.3f}"
             cells.append(figures if row is None else f"{figures} / {np.mean(row['test']['alpha 0.1']):.3f}")
         lines.append(f"| {M} | {' | '.join(cells)} |")
     figure, axes = axes_of("bytes of a vector", "nDCG@10")
-    for K in Ks:
+    for K in sizes:
         for alpha, style in (("0.0", "-"), ("0.1", "--")):
             own = [found[m, k] for m, k in sorted(found) if k == K]
             points = [(row["bytes"], np.mean(row["test"][f"alpha {alpha}"])) for row in own]
             label = f"K={K}" + (", -I(alpha=0.1)" if alpha != "0.0" else "")
-            axes.plot(*zip(*points, strict=True), style, marker="o", markersize=3, color=f"C{Ks.index(K)}", label=label)
+            axes.plot(
+                *zip(*points, strict=True), style, marker="o", markersize=3, color=f"C{sizes.index(K)}", label=label
+            )
     axes.set_xscale("log", base=2)
     for alpha, style in (("0.0", "-"), ("0.1", "--")):
         axes.axhline(np.mean(rows["none"]["test"][f"alpha {alpha}"]), color="0.6", linewidth=0.8, linestyle=style)
