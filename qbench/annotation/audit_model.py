@@ -43,7 +43,7 @@ def ask_model(subject: Subject, sheet: AuditSheet, asking: Asking, progress: Pro
     """Ask a model about every item of a sheet, and write its verdicts into the sheet's folder.
 
     The file is written anew each time, from recorded answers where there are some. Items without a usable answer are
-    left blank.
+    left blank; where the first ones all have none, no more are asked about.
 
     Raises:
         ServerError, InputError, BudgetError, OptionError: as in `qbench.llm.asking.ask_until`; answers are recorded.
@@ -61,7 +61,7 @@ def ask_model(subject: Subject, sheet: AuditSheet, asking: Asking, progress: Pro
         said[i] = verdict
         return True
 
-    counts = ask_until(asking, _slots(form, sheet.items), accept, progress)
+    counts = ask_until(asking, _slots(form, sheet.items), accept, progress, needed=True)
     rows = [
         {"query_id": item.query_id, "doc_id": item.doc_id, "grade": said[i][0], "cause": said[i][1], "comment": ""}
         for i, item in enumerate(sheet.items)

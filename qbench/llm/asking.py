@@ -10,11 +10,14 @@ from typing import Any
 from qbench.errors import InputError, OptionError, ServerError
 from qbench.llm.client import NOT_RECORDED, Access, Estimate, ask, estimate
 from qbench.llm.openai_chat import FORMATS, OpenAIChat
-from qbench.llm.plain_answers import is_refusal
+from qbench.llm.plain_answers import is_refusal, shown_answer
 from qbench.llm.prompts import Slots
 from qbench.progress import Progress, silent
 
 TRIES = 2
+
+FIRST = 20
+"""Items that are asked about before the others, where usable answers are needed."""
 
 COUNTED = ("calls", "tokens_read", "tokens_written", "refused")
 """What `ask_each` counts."""
@@ -31,7 +34,8 @@ class Asking:
         server: the model.
         access: recording, budget, patience.
         tries: most answers per item, each with another seed.
-        allow_missing: continue without the items that the server refuses or that replay lacks; else they are errors.
+        allow_missing: continue without the items that the server refuses or that replay lacks, and where the first
+            answers are of no use; else they are errors.
     """
 
     server: OpenAIChat
@@ -90,7 +94,12 @@ class AnswerCounts:
 
 
 def ask_until(
-    asking: Asking, items: Sequence[Slots], good: Callable[[int, Any, int], bool], progress: Progress = silent
+    asking: Asking,
+    items: Sequence[Slots],
+    good: Callable[[int, Any, int], bool],
+    progress: Progress = silent,
+    *,
+    needed: bool = False,
 ) -> AnswerCounts:
     """Ask about each item, and again about those with an unusable answer, up to `asking.tries` times.
 
@@ -99,36 +108,75 @@ def ask_until(
         items: the prompt's slots for each item.
         good: called with the position of an item, an answer and the attempt (counted from 0); whether it is usable.
         progress: called with the number of answers of the round.
+        needed: ask about the first `FIRST` items before the others, and go no further if none has a usable answer.
 
     Raises:
-        ServerError: the server does not answer, or refuses an item that must not be missing; other answers are
-            recorded.
+        ServerError: the server does not answer, refuses an item that must not be missing, or gave no usable answer
+            where one is needed; the answers are recorded.
         InputError: replay lacks an answer that must not be missing, or the recording cannot be used.
         BudgetError, OptionError: as in `qbench.llm.client.ask`.
     """
-    counts = AnswerCounts()
-    inputs: list[Any] = []
-    left = list(range(len(items)))
+    counts, inputs = AnswerCounts(), list[Any]()
+    every = list(range(len(items)))
+    needed = needed and not asking.allow_missing
+    for part in filter(None, [every[:FIRST], every[FIRST:]] if needed else [every]):
+        unusable = _rounds(asking, items, part, good, counts, inputs, progress)
+        if needed and part[0] == 0 and len(unusable) == len(part):
+            raise _useless(asking, len(part), unusable[0])
+    return counts
+
+
+def _rounds(
+    asking: Asking,
+    items: Sequence[Slots],
+    left: list[int],
+    good: Callable[[int, Any, int], bool],
+    counts: AnswerCounts,
+    inputs: list[Any],
+    progress: Progress,
+) -> list[Any]:
+    """Ask about some of the items, again about those with an unusable answer.
+
+    Args:
+        asking, items, good, progress: as in `ask_until`.
+        left: positions of the items.
+        counts: of all answers.
+        inputs: of earlier rounds; those of these are added.
+
+    Returns:
+        the last answer about each item that has no usable one.
+    """
+    unusable: dict[int, Any] = {}
     for attempt in range(asking.tries):
         start = len(inputs)
         inputs += [asking.server.question(items[i], attempt) for i in left]
         missing: dict[int, str] = {}
         # With the inputs of earlier rounds: they are recorded, and show that the server does answer.
         answers = ask(asking.server, inputs, asking.access, unanswered=missing, progress=progress)
-        unusable = []
+        unusable = {}
         for position, i in enumerate(left, start=start):
             if position not in missing:
                 counts.add(answers[position])
                 if not good(i, answers[position], attempt):
-                    unusable.append(i)
+                    unusable[i] = answers[position]
         new = {left[position - start]: reason for position, reason in missing.items() if position >= start}
         counts.missing += len(new)
         if new and not asking.allow_missing:
             raise _missing(asking, items, new, len(left))
-        left = unusable
+        left = list(unusable)
         if not left:
             break
-    return counts
+    return list(unusable.values())
+
+
+def _useless(asking: Asking, count: int, answer: Any) -> ServerError:
+    """The error where none of the first answers is of use; one of them is shown."""
+    return ServerError(
+        f"{asking.server.name}, {asking.server.model}: no answer about the first {count} items can be used, such as: "
+        f"{shown_answer(answer)}",
+        remedy="Ask a model that follows instructions (a chat or instruct form, no base model), raise --max-tokens for "
+        "one that thinks first, or mend a prompt of your own. Answers are recorded; with --allow-missing it goes on",
+    )
 
 
 def ask_each(
@@ -140,7 +188,7 @@ def ask_each(
         server: the model.
         items: the prompt's slots for each item.
         access: recording, budget, patience.
-        progress: called with the number of answers.
+        progress: called with the number of answers, and what is waited for.
 
     Returns:
         the answers, and their counts, the same in a replay: calls, tokens_read, tokens_written, refused. Tokens are
@@ -153,7 +201,12 @@ def ask_each(
     counts = Counter(dict.fromkeys(COUNTED, 0))
     for start in range(0, len(items), AT_ONCE):
         inputs = [server.question(item) for item in items[start : start + AT_ONCE]]
-        found = ask(server, inputs, access, keep_refusals=True)
+        before = len(answers)
+
+        def in_block(done: float, total: float | None = None, what: str = "", before: int = before) -> None:
+            progress(before + int(done), len(items), what)
+
+        found = ask(server, inputs, access, keep_refusals=True, progress=in_block)
         answers += found
         for question, answer in zip(inputs, found, strict=True):
             refused = is_refusal(answer)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, nullcontext, suppress
@@ -27,6 +29,12 @@ NOT_RECORDED = "not in the recording"
 REFUSED = "refused"
 """The only key of what is recorded for an input that the server refuses, where that is recorded; the reason."""
 
+STILL = 5.0
+"""Seconds of waiting from which on that is said in a line."""
+
+_ONCE_MORE = 10.0
+"""Most seconds for an answer of a server that has been given up."""
+
 _LOOK = 0.2
 """Seconds between two looks for Ctrl-C while waiting."""
 
@@ -44,6 +52,7 @@ class Patience:
         longest: most seconds between two attempts, unless the server gives a time (Retry-After).
         longest_retry_after: most seconds of a Retry-After; a request whose server asks for more is given up.
         timeout: seconds to wait for an answer, from the request to its last byte.
+        longest_in_all: most seconds from a request's first failure to the start of its last attempt.
     """
 
     attempts: int = 8
@@ -51,6 +60,7 @@ class Patience:
     longest: float = 30.0
     longest_retry_after: float = 120.0
     timeout: float = 120.0
+    longest_in_all: float = 300.0
 
     def pause(self, attempt: int, number: int, retry_after: float | None) -> float:
         """Seconds to wait after an attempt (counted from 1) of request `number`."""
@@ -74,7 +84,8 @@ class Access:
         budget: counts calls, and stops at its limit; shared by all that is asked with this access.
         patience: waits and attempts.
         threads: number of requests under way at once.
-        notify: called with a line about Ctrl-C when answers are under way.
+        notify: called with a line about Ctrl-C when answers are under way, and about a server that is waited for.
+        lost: names of the servers that were waited for in vain: they are asked once more, and not waited for again.
     """
 
     recording: Path | None = None
@@ -83,6 +94,7 @@ class Access:
     patience: Patience = Patience()
     threads: int = 4
     notify: Callable[[str], None] = _ignore
+    lost: set[str] = field(default_factory=set, compare=False)
 
     def __post_init__(self) -> None:
         if self.threads < 1:
@@ -127,7 +139,7 @@ def ask(
             answer, they are errors.
         keep_refusals: record what the server refuses as the answer `{REFUSED: reason}`, so that it is neither asked
             again nor missing in a replay. Where it has never answered, and refuses all, that is an error all the same.
-        progress: called with the number of different inputs that have an answer.
+        progress: called with the number of different inputs that have an answer, and what is waited for.
 
     Raises:
         BudgetError: the budget is spent; the message says how much is done.
@@ -208,6 +220,7 @@ class _Requests:
         self.stopping = self.dropping = False
         self.any_answer, self.refusals = answers, 0
         self.under_way: set[range] = set()
+        self.waiting, self.waiting_since, self.told = "", 0.0, False
 
     def run(self) -> None:
         """Send all requests, several at once, and record the answers."""
@@ -277,11 +290,23 @@ class _Requests:
                         first = first or error
                 elif not isinstance(error, _StoppedError):
                     first = first or error
-                self.progress(self.recorded, self.total)
+            if ready or self.waiting:
+                self.progress(self.recorded, self.total, self.waiting)
+            self.tell_of_waiting()
             if first is not None and not to_the_end:
                 raise first
         if first is not None:
             raise first
+
+    def tell_of_waiting(self) -> None:
+        """Say once that a server is waited for: where there is no bar, nothing else would."""
+        if self.waiting and not self.told and time.monotonic() - self.waiting_since >= STILL:
+            self.told = True
+            patience = self.access.patience
+            self.access.notify(
+                f"{self.waiting}; up to {patience.attempts} attempts in at most {patience.longest_in_all:g} s "
+                "(Ctrl-C stops; answers are kept)"
+            )
 
     async def request(self, send: Send, span: range, number: int) -> Reply:
         """One request, repeated while that makes sense; if it fails for good, no further ones are sent."""
@@ -304,23 +329,36 @@ class _Requests:
 
     async def answered(self, send: Send, span: range, number: int) -> Reply:
         """One request, repeated while that makes sense."""
-        patience, attempt = self.access.patience, 0
+        patience, name, attempt, first_failure = self.access.patience, self.server.name, 0, math.inf
         while True:
             if self.stopping:
                 raise _StoppedError
             attempt += 1
             try:
-                return await self.counted(send, span)
+                reply = await self.counted(send, span)
             except RequestError as error:
-                most = min(error.attempts, patience.attempts)
+                now, pause = time.monotonic(), patience.pause(attempt, number, error.wait)
+                first_failure = min(first_failure, now)
+                most = 1 if name in self.access.lost else min(error.attempts, patience.attempts)
                 impatient = error.wait is not None and error.wait > patience.longest_retry_after
-                if attempt >= most or impatient:
-                    raise self.given_up(error, attempt, impatient) from None
-                await asyncio.sleep(patience.pause(attempt, number, error.wait))
+                if attempt >= most or impatient or now + pause > first_failure + patience.longest_in_all:
+                    failure = self.given_up(error, attempt, impatient)
+                    if error.attempts > 1:
+                        self.access.lost.add(name)
+                    raise failure from None
+                if not self.waiting:
+                    self.waiting_since = now
+                self.waiting = f"waiting for {name}: {error.message}, attempt {attempt + 1} in {pause:.0f} s"
+                await asyncio.sleep(pause)
+            else:
+                self.access.lost.discard(name)
+                self.waiting, self.told = "", False
+                return reply
 
     async def counted(self, send: Send, span: range) -> Reply:
         """One attempt, counted by the budget."""
         budget, model, timeout = self.access.budget, self.server.call.model, self.access.patience.timeout
+        timeout = min(timeout, _ONCE_MORE) if self.server.name in self.access.lost else timeout
         inputs = [self.inputs[i] for i in span]
         estimate = self.server.tokens(inputs)
         budget.reserve(model, *estimate)
@@ -349,6 +387,8 @@ class _Requests:
             message += f"; it wants us to wait {error.wait:,.0f} s"
         elif attempt > 1:
             message += f"; tried {attempt} times"
+        elif self.server.name in self.access.lost:
+            message += "; waited for before in vain, and asked once more"
         return (_RefusedError if error.of_input else ServerError)(message, remedy=error.remedy)
 
     def how_far(self) -> str:

@@ -176,7 +176,7 @@ class LanguageModelRanker(ABC):
         return counts
 
     def _progress(self, done: float, total: float | None = None, what: str = "") -> None:
-        self.progress(done, total, f"asking {self.server.model}")
+        self.progress(done, total, ", ".join(filter(None, (f"asking {self.server.model}", what))))
 
 
 class Itemwise(LanguageModelRanker):

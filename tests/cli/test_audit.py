@@ -12,7 +12,8 @@ from qbench.benchmark.disk import open_benchmark, write_benchmark
 from qbench.benchmark.export import export_beir
 from qbench.cli.benchmark import app
 from qbench.cli.leaderboard import app as leaderboard
-from qbench.errors import BudgetError, InputError, OptionError
+from qbench.errors import BudgetError, InputError, OptionError, ServerError
+from qbench.llm import asking
 from qbench.store import read_manifest
 from tests.annotation.conftest import rows_of
 from tests.annotation.test_audit import filled, write
@@ -189,3 +190,24 @@ def test_options_of_a_model_need_one(here):
     result = run("bench", "--replay", catch=True)
     assert isinstance(result.exception, OptionError)
     assert "no model is named" in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [("I'm sorry, I cannot judge that.", "I'm sorry, I cannot"), ('{"verdict": "maybe"}', "maybe"), ("", "empty")],
+)
+def test_a_model_of_no_use_is_stopped_after_the_first_labels_and_shown(here, web, monkeypatch, said, shown):
+    monkeypatch.setattr(asking, "FIRST", 4)
+    web.chat = lambda asked: said
+    stopped = run("bench", "--model", "m", catch=True)
+    assert isinstance(stopped.exception, ServerError)
+    assert "no answer about the first 4 items can be used, such as: " in str(stopped.exception)
+    assert shown in str(stopped.exception)
+    assert "raise --max-tokens" in str(stopped.exception)
+    assert len(web.seen) == 8, "each is asked for twice, and no further label"
+    assert not (here / "bench.audit" / "m.json").exists()
+    # What is recorded is not asked again; and one may insist.
+    assert isinstance(run("bench", "--model", "m", catch=True).exception, ServerError)
+    assert len(web.seen) == 8
+    run("bench", "--model", "m", "--allow-missing", catch=True)
+    assert len(web.seen) == 26

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qbench.errors import BudgetError, InputError, OptionError, ServerError
+from qbench.llm import client
 from qbench.llm.budget import Budget, Limit, Price
 from qbench.llm.calls import Call, Reply, RequestError
 from qbench.llm.client import Access, Patience, ask, estimate
@@ -128,6 +130,48 @@ def test_the_server_s_own_wish_is_followed_unless_it_is_too_much(tmp_path):
         ask(server, ["b"], access(tmp_path))
 
 
+def test_a_server_that_is_waited_for_is_named_with_the_reason_and_the_most_that_is_waited(tmp_path, monkeypatch):
+    monkeypatch.setattr(client, "STILL", 0.1)
+    lines, shown = [], []
+    patience = Patience(attempts=9, first=0.4, longest=0.4, longest_in_all=60.0)
+    how = access(tmp_path, patience=patience, notify=lines.append)
+    server = Shouting([RequestError("no luck", attempts=9)] * 3)
+    ask(server, list("ab"), how, progress=lambda done, total=None, what="": shown.append(what))
+    assert len(lines) == 1  # in one wait it is said once
+    assert re.match(r"waiting for Shouting: no luck, attempt \d in 0 s; up to 9 attempts in at most 60 s", lines[0])
+    assert any(what.startswith("waiting for Shouting: no luck") for what in shown)
+    assert shown[-1] == ""
+    ask(Shouting([RequestError("x", attempts=9)]), ["c"], replace(how, patience=QUICK))
+    assert len(lines) == 1  # a pause that is soon over is not told
+
+
+def test_waiting_for_one_request_has_an_end_whatever_the_server_says(tmp_path):
+    patience = Patience(attempts=10_000, first=0.05, longest=0.05, longest_in_all=0.3)
+    server = Shouting([RequestError("later", attempts=10_000, wait=0.05)] * 1000)
+    start = time.monotonic()
+    with pytest.raises(ServerError, match=r"later; tried \d+ times"):
+        ask(server, ["a"], access(tmp_path, patience=patience))
+    assert len(server.asked) <= 7
+    assert time.monotonic() - start < 5
+
+
+def test_a_server_that_was_waited_for_in_vain_is_asked_once_more_and_waited_for_again_after_an_answer(tmp_path):
+    how = access(tmp_path)
+    with pytest.raises(ServerError, match="no; tried 4 times"):
+        ask(Shouting([RequestError("no", attempts=9)] * 9), ["a"], how)
+    elsewhere = how.recording_in(tmp_path / "b")
+    with pytest.raises(ServerError, match="no; waited for before in vain, and asked once more"):
+        ask(server := Shouting([RequestError("no", attempts=9)] * 9), ["a"], elsewhere)
+    assert len(server.asked) == 1
+    assert ask(Shouting(), ["a"], how) == said("a")
+    with pytest.raises(ServerError, match="no; tried 4 times"):
+        ask(Shouting([RequestError("no", attempts=9)] * 9), ["b"], how)
+    # What the server refuses for good is no reason to give it up.
+    with pytest.raises(ServerError):
+        ask(Shouting([RequestError("bad key")]), ["c"], fresh := access(tmp_path))
+    assert fresh.lost == set()
+
+
 def test_pauses_double_and_differ_between_requests():
     patience = Patience(first=1.0, longest=5.0)
     pauses = [patience.pause(attempt, 0, None) for attempt in (1, 2, 3, 4, 9)]
@@ -193,7 +237,7 @@ def test_tokens_are_estimated_until_the_server_says_how_many(tmp_path):
 def test_an_interruption_keeps_what_is_answered(tmp_path):
     presses = iter([KeyboardInterrupt])
 
-    def interrupt(done, total):
+    def interrupt(done, total, what=""):
         if press := next(presses, None):
             raise press
 

@@ -12,7 +12,7 @@ import pytest
 from qbench.benchmark.card import describe
 from qbench.errors import BudgetError, InputError, OptionError, ServerError
 from qbench.llm.budget import Budget, Limit, Price
-from qbench.llm.client import Access
+from qbench.llm.client import Access, Patience
 from qbench.retrieval.execute import execute
 from qbench.retrieval.expected_questions import expected_questions
 from qbench.retrieval.grammar import parse_system
@@ -222,6 +222,19 @@ def test_refusals_of_a_model_are_no_malformed_answers(web, tmp_path, choice):
     assert (counts["refused"], counts["malformed"]) == (1, 0)
     assert order == [9, 0, 7]
     assert scores[0] == 0
+
+
+def test_the_bar_says_which_server_is_waited_for_and_why(web, tmp_path):
+    shown = []
+    web.plan.append(failing(500, "out of luck"))
+    options, how = ItemwiseOptions(model="m"), access(tmp_path, threads=1, patience=Patience(first=0.5))
+    model = language_model_ranker(
+        options, ShownTexts(TEXTS, 500), how, lambda done, total=None, what="": shown.append((done, total, what))
+    )
+    ranked(model, [3, 7])
+    waits = [what for _, _, what in shown if "waiting" in what]
+    assert waits[0].startswith(f"asking m, waiting for OpenAI at {web.url}: HTTP 500, out of luck, attempt 2 in ")
+    assert shown[-1] == (2, 2, "asking m")
 
 
 @pytest.mark.parametrize("kind", [ItemwiseOptions, ListwiseOptions, PairwiseOptions])
