@@ -289,8 +289,8 @@ def limits(benchmark: Benchmark) -> str:
         lines.append("- No quantities are stored: a system that needs them extracts its own.")
     if counts := unread(benchmark.corpus["text"], language_package(benchmark.language).SCRIPTS):
         lines.append(
-            f"- {sum(counts.values()):,} documents are in a script that the extractor of the language "
-            f"{benchmark.language} does not read ({told(counts)})."
+            f"- {sum(counts.values()):,} documents are not in the script of the benchmark's language, "
+            f"{benchmark.language}, and their quantities were not read ({told(counts)})."
         )
     if any(query.conditions for query in benchmark.queries):
         lines.append(

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qbench.cli.from_options import command
-from qbench.cli.options import LicenceName, Overwrite, Workers
+from qbench.cli.options import Language, LicenceName, Overwrite, Workers
 from qbench.cli.records import Format, FormatOption, print_table
 from qbench.corpora.types import OnError
 from qbench.mining.options import ParserOptions
+from qbench.quantities.languages import AUTO
 from qbench.work.engines import EngineOptions
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def describe(
     on_error: Annotated[
         OnError, typer.Option(help="Bad rows of a table: skip omits and counts them, fail stops at the first.")
     ] = "skip",
+    language: Language = AUTO,
     licence: LicenceName = None,
     overwrite: Overwrite = False,
     output_format: FormatOption = "text",
@@ -53,18 +55,26 @@ def describe(
     from qbench.licences import identifier
     from qbench.mining.describe import describe as make
     from qbench.mining.description_table import import_descriptions
+    from qbench.quantities.extractors import ExtractorOptions
 
     with console.progress("describe") as progress:
         if source.is_file():
             result = import_descriptions(
                 source,
                 output,
+                extractor=ExtractorOptions(language=language),
                 on_error=on_error,
                 licence=None if licence is None else identifier(licence),
                 overwrite=overwrite,
                 progress=progress,
             )
         else:
+            if language != AUTO:
+                raise OptionError(
+                    "the language of an index is in its manifest",
+                    value=language,
+                    remedy="State it with build-index --language",
+                )
             if licence is not None:
                 raise OptionError(
                     "the licence of an index is in its manifest",

@@ -13,7 +13,7 @@ import typer
 
 from qbench.cli.from_options import command
 from qbench.cli.records import FORMAT_HELP, print_records
-from qbench.corpora.types import OnError, Problems
+from qbench.corpora.types import OnError, Problems, ReadOptions
 from qbench.quantities.extractors import ExtractorOptions
 
 if TYPE_CHECKING:
@@ -26,17 +26,19 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 BATCH = 256
 """Lines of a file that are read together: the parser works faster on many sentences at once."""
+_REMEDY = "Give a text, a file with one text per line, or -"
 NAMED_LINES = 20
 """Lines left out whose numbers are shown; more are only counted."""
 
 
-@command(app, "extract")
+@command(app, "extract", without=("id_field", "text_fields", "title_field"))
 def extract(
     texts: Annotated[
         list[str],
         typer.Argument(metavar="TEXT...", help="Texts, files with one text per line, or - for standard input."),
     ],
     extractor: ExtractorOptions,
+    reading: ReadOptions,
     output_format: Annotated[
         Literal["text", "table", "json", "jsonl", "csv"],
         typer.Option("--format", help=f"{FORMAT_HELP} JSON has an object per text, CSV a row per quantity."),
@@ -47,7 +49,7 @@ def extract(
     explain: Annotated[bool, typer.Option("--explain", help="Show the rules that made each mention.")] = False,
     on_error: Annotated[
         OnError,
-        typer.Option(help="Lines that are not UTF-8: skip omits and counts them, fail stops at the first."),
+        typer.Option(help="Lines in none of the encodings: skip omits and counts them, fail stops at the first."),
     ] = "fail",
 ) -> None:
     """Print the quantities of each text: value, unit, comparator, concept.
@@ -57,8 +59,8 @@ def extract(
     from qbench.cli import console
     from qbench.errors import OptionError
     from qbench.quantities.extractors import get_extractor
-    from qbench.quantities.languages import readers
-    from qbench.quantities.scripts import told, unread
+    from qbench.quantities.languages import not_read, readers
+    from qbench.quantities.scripts import unread
 
     if query and explain:
         raise OptionError("--explain is about the mentions of a text", remedy="Leave out --query, or --explain")
@@ -67,7 +69,7 @@ def extract(
     others: Counter[str] = Counter()
     known = {script for package in readers(extractor.language, extractor.name).values() for script in package.SCRIPTS}
     for text in texts:
-        source = _Source(text, on_error)
+        source = _Source(text, on_error, reading.encodings)
         for lines in _batches(source.texts(), 1 if text == "-" and sys.stdin.isatty() else BATCH):
             others.update(unread(lines, known))
             queries = [_query_record(line, engine) for line in lines] if query else None
@@ -82,7 +84,7 @@ def extract(
     if output_format in ("json", "csv"):
         print_records(rows, "csv" if output_format == "csv" else "json")
     if others:
-        console.note(f"in a script that is not read with --language {extractor.language}: texts in {told(others)}")
+        console.note(not_read(dict(others.most_common()), extractor.language, extractor.name, "texts"))
 
 
 def _flat(record: dict[str, Any]) -> list[dict[str, Any]]:
@@ -112,11 +114,14 @@ class _Source:
 
     Args:
         argument: the text, the name of a file, or "-".
-        on_error: what is done with lines that are not UTF-8.
+        on_error: what is done with lines in none of the encodings.
+        encodings: which are tried in turn.
     """
 
-    def __init__(self, argument: str, on_error: OnError) -> None:
+    def __init__(self, argument: str, on_error: OnError, encodings: tuple[str, ...] = ("utf-8",)) -> None:
         self._argument = argument
+        self._encodings = encodings
+        self._wrong = "not UTF-8" if encodings == ("utf-8",) else f"not valid {' or '.join(encodings)}"
         self._name = "standard input" if argument == "-" else argument
         self._problems = Problems(on_error)
         self._left_out: list[int] = []
@@ -125,9 +130,14 @@ class _Source:
         """The texts in order.
 
         Raises:
-            InputError: there is no such file; a line is not UTF-8, and bad lines are fatal; or no line is UTF-8.
+            InputError: the text is empty; there is no such file; a line is in none of the encodings, and bad lines are
+                fatal; or no line is in one.
         """
+        from qbench.errors import InputError
+
         source = self._argument
+        if not source.strip():
+            raise InputError("the text is empty", remedy=_REMEDY)
         if source == "-":
             yield from self._lines(sys.stdin.buffer)
         elif "\n" not in source and (_exists(source) or _looks_like_a_path(source)):
@@ -146,32 +156,29 @@ class _Source:
         numbers = ", ".join(f"{number:,}" for number in self._left_out)
         more = f" and {count - len(self._left_out):,} more" if count > len(self._left_out) else ""
         lines, which = f"{count + self._problems.used:,} lines", "line" if count == 1 else "lines"
-        console.note(f"{self._name}: left out {count:,} of {lines}, not UTF-8: {which} {numbers}{more}")
+        console.note(f"{self._name}: left out {count:,} of {lines}, {self._wrong}: {which} {numbers}{more}")
 
     def _lines(self, stream: BinaryIO) -> Iterator[str]:
-        from qbench.corpora.streams import cut_lines
+        from qbench.corpora.streams import cut_lines, decode
         from qbench.errors import InputError
 
+        remedy = "Name its encoding with --encoding (gbk, cp1252, ...)"
         for number, raw in cut_lines(stream, self._name, self._problems):
-            try:
-                line = raw.decode()
-            except UnicodeDecodeError as fault:
-                packed = number == 1 and raw[:2] == b"\x1f\x8b"
-                remedy = "Decompress the file" if packed else "Convert it to UTF-8, as with iconv"
-                if not packed and self._problems.on_error == "fail":
-                    remedy += "; or leave such lines out with --on-error skip"
-                error = InputError(f"not UTF-8: {fault.reason}", file=self._name, line=number, remedy=remedy)
-                if packed:
-                    raise error from None
+            line = decode(raw, self._encodings)
+            if number == 1 and raw[:2] == b"\x1f\x8b":
+                raise InputError("a compressed file", file=self._name, remedy="Decompress the file")
+            if line is None:
+                skipping = "; or leave such lines out with --on-error skip" if self._problems.on_error == "fail" else ""
+                error = InputError(self._wrong, file=self._name, line=number, value=raw[:40], remedy=remedy + skipping)
                 self._leave_out(number, error)
                 continue
             self._problems.used += 1
             yield line
         if self._left_out and not self._problems.used:
-            raise InputError("no line is UTF-8", file=self._name, remedy="Convert it to UTF-8, as with iconv")
+            raise InputError(f"no line can be used: {self._wrong}", file=self._name, remedy=remedy)
 
     def _leave_out(self, number: int, error: InputError) -> None:
-        self._problems.bad("not UTF-8", error)
+        self._problems.bad("bad encoding", error)
         if len(self._left_out) < NAMED_LINES:
             self._left_out.append(number)
 
@@ -193,7 +200,7 @@ def _opened(path: Path) -> BinaryIO:
 
     if path.is_dir() or not path.exists():
         fault = "a folder" if path.is_dir() else "no such file"
-        raise InputError(fault, file=path, remedy="Give a text, a file with one text per line, or -")
+        raise InputError(fault, file=path, remedy=_REMEDY)
     return path.open("rb")
 
 

@@ -13,6 +13,7 @@ from qbench.cli.from_options import UNRECORDED
 from qbench.cli.recorded import named_input
 from qbench.cli.records import FORMAT_HELP, Format
 from qbench.options import check, option
+from qbench.quantities.languages import LANGUAGE_HELP
 
 if TYPE_CHECKING:
     from qbench.llm.client import Access
@@ -22,9 +23,7 @@ Workers = Annotated[int | None, typer.Option(min=1, help="Worker processes. [def
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace an artefact of the same kind in the output."), UNRECORDED
 ]
-Language = Annotated[
-    str, typer.Option(metavar="CODE", help="Language of the texts: en, zh, or auto, which decides by their script.")
-]
+Language = Annotated[str, typer.Option(metavar="CODE", help=LANGUAGE_HELP)]
 LicenceName = Annotated[
     str | None,
     typer.Option(

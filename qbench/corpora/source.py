@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -97,7 +97,7 @@ def open_source(source: str | Path, *, given: bool = False) -> Source:
 
 def read_documents(
     source: Source, options: ReadOptions, problems: Problems, *, given: bool = False
-) -> Iterator[Document]:
+) -> Generator[Document]:
     """The documents of a source, checked, with unique ids.
 
     Raises:

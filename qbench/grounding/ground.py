@@ -95,7 +95,7 @@ def ground(
     sample = [shortened(row) for _, row in islice(facts.rows(Problems("skip")), SAMPLE_ROWS)]
     used = choose_mapping(facts.path, mapping, sample, units)
     columns = id_columns(options, used, sample, facts)
-    extractor = in_language(extractor, source, reading)
+    extractor = in_language(extractor, corpus, reading)
     params = index_params(corpus, reading, extractor, licence) | {
         "grounding": {
             **options.key(),

@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -84,7 +85,7 @@ def build_index(
     _check(plan)
     folder = Path(output)
     corpus = open_source(source, given=plan.given)
-    extractor = in_language(extractor, source, reading)
+    extractor = in_language(extractor, corpus, reading)
     plan = replace(plan, extractor=extractor)
     _refuse_inside(folder, source)
     progress(0, None, "reading digests")
@@ -107,12 +108,13 @@ def build_index(
     return replace(Index.open(folder), new=draft is not None)
 
 
-def in_language(extractor: ExtractorOptions, source: str | Path, reading: ReadOptions) -> ExtractorOptions:
+def in_language(extractor: ExtractorOptions, corpus: Source, reading: ReadOptions) -> ExtractorOptions:
     """The options with the language of a corpus, by the script of its first documents, where they say none."""
     if extractor.language != AUTO:
         return extractor
     try:
-        documents = list(islice(read_documents(open_source(source), reading, Problems("skip")), SAMPLE))
+        with closing(read_documents(corpus, reading, Problems("skip"))) as first:
+            documents = list(islice(first, SAMPLE))
     except QbenchError:  # which will be met again, and said, when the corpus is read
         documents = []
     return for_texts(extractor, (document.text[:SAMPLE_CHARACTERS] for document in documents))

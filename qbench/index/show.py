@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from qbench.errors import UnknownNameError
+from qbench.quantities.languages import not_read
 from qbench.quantities.mentions import quantity_text
-from qbench.quantities.scripts import told
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,9 +102,10 @@ def counts_lines(index: Index) -> list[str]:
         lines.append("left out: " + ", ".join(f"{count:,} ({reason})" for reason, count in counts["bad"].items()))
         lines.append(_whether_normal(sum(counts["bad"].values()), counts["documents"]))
     if counts.get("unread"):
-        total = sum(counts["unread"].values())
-        language = index.extractor_options().language
-        lines.append(f"not read: {total:,} sentences whose script is none of {language} ({told(counts['unread'])})")
+        options = index.extractor_options()
+        lines.append(not_read(counts["unread"], options.language, options.name, "sentences"))
+        if ";" in lines[-1]:
+            lines.append("an index has one language: give the others' documents a corpus and an index of their own")
     if counts["mended"]:
         lines.append("mended: " + ", ".join(f"{count:,} ({reason})" for reason, count in counts["mended"].items()))
     if counts["ignored_files"]:

@@ -13,7 +13,7 @@ from qbench.errors import OptionError, UnknownNameError
 from qbench.keys import revision
 from qbench.options import option
 from qbench.quantities.auto import AutoExtractor
-from qbench.quantities.languages import AUTO, EMBEDDED, ENGLISH, data_files, language_of, readers
+from qbench.quantities.languages import AUTO, EMBEDDED, ENGLISH, LANGUAGE_HELP, data_files, language_of, readers
 from qbench.quantities.languages import Extractor as Extractor
 from qbench.quantities.types import quantity_schema, to_row
 from qbench.quantities.units import load_units
@@ -46,11 +46,7 @@ class ExtractorOptions:
         help="Parser of sentences for counted nouns and concepts: embedded, an installed spaCy pipeline "
         "(en_core_web_sm), a folder with one, or none (word lists alone: several times faster, worse concepts).",
     )
-    language: str = option(
-        AUTO,
-        help="Language of the texts: en (English), zh (Chinese), or auto, which decides by their script: once for a "
-        "corpus, for each text where there is none.",
-    )
+    language: str = option(AUTO, help=LANGUAGE_HELP, metavar="CODE")
     model: Path | None = option(None, help="For --extractor neural: a folder that `qbench train extractor` made.")
 
     @classmethod
@@ -123,13 +119,26 @@ def check_extractor(options: ExtractorOptions, *others: str) -> None:
     package = next(iter(packages.values()))
     name, known = options.name, (*package.EXTRACTORS, *others)
     if name not in known:
-        raise UnknownNameError("unknown extractor", value=name, remedy=f"Known: {', '.join(known)}")
+        raise _no_extractor(options, known)
     if name in package.WITH_MODEL and options.model is None:
         remedy = "Give its folder with --model; `qbench train extractor` makes one"
         raise OptionError(f"the extractor {name} needs a model", remedy=remedy)
     if name not in package.WITH_MODEL and options.model is not None:
         remedy = "Leave --model out" + "".join(f", or choose --extractor {other}" for other in package.WITH_MODEL)
         raise OptionError(f"the extractor {name} uses no model", value=str(options.model), remedy=remedy)
+
+
+def _no_extractor(options: ExtractorOptions, known: Iterable[str]) -> UnknownNameError:
+    """The error about an extractor that a language has not: what it has, and which language has this one."""
+    remedy, name = f"Known: {', '.join(known)}", options.name
+    others = [code for code, package in readers(AUTO, name).items() if name in package.EXTRACTORS]
+    if options.language in (AUTO, *others) or not others:
+        return UnknownNameError("unknown extractor", value=name, remedy=remedy)
+    return UnknownNameError(
+        f"there is no such extractor for --language {options.language}",
+        value=name,
+        remedy=f"{remedy}; {name} reads --language {' or '.join(others)}",
+    )
 
 
 def get_extractor(options: ExtractorOptions = ExtractorOptions()) -> Extractor:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from qbench.errors import UnknownNameError
-from qbench.quantities.scripts import script_of
+from qbench.quantities.scripts import script_of, told
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -28,6 +28,12 @@ ENGLISH, CHINESE = "en", "zh"
 
 AUTO = "auto"
 """In place of a language's code: the one whose script a text is written in."""
+
+LANGUAGE_HELP = (
+    "Language of the texts: en (English), zh (Chinese), or auto, which decides by their script: once for a corpus, for "
+    "each text where there is none."
+)
+"""Help of `--language`, the same for every verb that has it."""
 
 SAMPLE, SAMPLE_CHARACTERS = 200, 2_000
 """How many documents of a corpus, and how much of each, decide what language it is in."""
@@ -167,6 +173,25 @@ def readers(code: str, extractor: str) -> dict[str, LanguagePackage]:
     packages = {known: language_package(known) for known in LANGUAGES}
     able = {known: package for known, package in packages.items() if extractor in package.EXTRACTORS}
     return able or {next(iter(LANGUAGES)): next(iter(packages.values()))}
+
+
+def not_read(counts: dict[str, int], code: str, extractor: str, what: str) -> str:
+    """What is said of texts in scripts that the extractor does not read, and what reads them, if anything does.
+
+    Args:
+        counts: of texts by script, most first.
+        code: of the language in which they were read, or `AUTO`.
+        extractor: its name.
+        what: the texts are called.
+
+    >>> not_read({"Latin": 3}, "zh", "rules", "sentences")
+    'not read: 3 sentences, not in the script of the language, zh (Latin 3); --language en reads Latin'
+    """
+    able = {script: known for known, package in readers(AUTO, extractor).items() for script in package.SCRIPTS}
+    remedies = [f"--language {able[script]} reads {script}" for script in counts if able.get(script, code) != code]
+    own = "a language that is read" if code == AUTO else f"the language, {code}"
+    said = f"not read: {sum(counts.values()):,} {what}, not in the script of {own} ({told(counts)})"
+    return "; ".join((said, *remedies))
 
 
 def language_of(texts: Iterable[str], extractor: str = "rules") -> str:

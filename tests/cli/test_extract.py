@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from qbench.cli.extract import BATCH, _Source, app
-from qbench.errors import InputError, OptionError
+from qbench.errors import InputError, OptionError, UnknownNameError
 from qbench.quantities.extractors import get_extractor
 
 runner = CliRunner()
@@ -240,6 +240,40 @@ def test_wrong_options_and_files(tmp_path):
     (tmp_path / "bad.txt").write_bytes(b"5 kg\n\xff 6 kg\n")
     with pytest.raises(InputError, match=r"bad.txt:2: not UTF-8"):
         extract(tmp_path / "bad.txt")
+
+
+def test_a_text_without_a_word_is_an_error_that_says_so():
+    for text in ("", "  "):
+        with pytest.raises(InputError, match=r"the text is empty.* Give a text"):
+            extract(text)
+
+
+def test_a_file_in_another_encoding_is_read_where_it_is_named(tmp_path):
+    (tmp_path / "old.txt").write_bytes("工程款为3.5亿元\nwage rose 5%\n".encode("gbk"))
+    with pytest.raises(InputError, match=r"old.txt:1: not UTF-8 .*--encoding \(gbk"):
+        extract(tmp_path / "old.txt")
+    result = extract(tmp_path / "old.txt", "--encoding", "gbk", "--format", "jsonl")
+    assert [json.loads(line)["quantities"][0]["value"] for line in result.stdout.splitlines()] == [3.5e8, 5]
+    (tmp_path / "both.txt").write_bytes("工程款为3.5亿元\n".encode("gbk") + "库存5吨\n".encode())
+    both = extract(tmp_path / "both.txt", "--encoding", "utf-8", "--encoding", "gbk", "--format", "jsonl")
+    assert [json.loads(line)["text"] for line in both.stdout.splitlines()] == ["工程款为3.5亿元", "库存5吨"]
+    with pytest.raises(InputError, match=r"old.txt:1: not valid ascii"):
+        extract(tmp_path / "old.txt", "--encoding", "ascii")
+
+
+def test_texts_that_are_not_read_are_counted_with_what_reads_them():
+    result = extract(
+        "工程款为3.5亿元", "The wage rose 5%.", "売上は5億円でした", "--language", "en", "--format", "jsonl"
+    )
+    said = " ".join(result.stderr.split())
+    assert "not read: 2 texts" in said
+    assert "(Chinese 1, Japanese 1); --language zh reads Chinese" in said
+    assert "Japanese" not in said.partition(";")[2]
+
+
+def test_an_extractor_of_another_language_is_named_with_it():
+    with pytest.raises(UnknownNameError, match=r"for --language zh .*Known: rules; quantulum3 reads --language en"):
+        extract("库存5吨", "--language", "zh", "--extractor", "quantulum3")
 
 
 BAD = b"It weighs 5 kg.\n\xff 6 kg\n\nIt costs $5.\ncaf\xe9 for 3 euros\n"

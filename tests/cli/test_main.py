@@ -7,9 +7,11 @@ import subprocess
 import sys
 
 import pytest
+import typer
 
 from qbench.cli import main as cli
 from qbench.errors import InputError
+from qbench.quantities.languages import LANGUAGE_HELP
 
 
 def raising(error):
@@ -100,3 +102,20 @@ def test_a_mistyped_verb_suggests_another(monkeypatch, capsys, verb, meant):
     with pytest.raises(SystemExit):
         cli.main()
     assert f"Did you mean {meant}" in capsys.readouterr().err
+
+
+def options_of(command, name):
+    """Each command at or below one, with its option --language."""
+    for below, other in getattr(command, "commands", {}).items():
+        yield from options_of(other, f"{name} {below}")
+    yield from ((name, option) for option in command.params if "--language" in option.opts)
+
+
+def test_the_language_is_stated_alike_wherever_texts_come_in():
+    root = typer.main.get_command(cli.app)
+    found = dict(each for verb in root.list_commands(None) for each in options_of(root.get_command(None, verb), verb))
+    del found["publish"]  # the tag of a data set's page
+    assert set(found) == {"build-index", "ground", "benchmark import", "extract", "describe"}
+    assert {(option.help.partition(" [")[0], option.metavar, option.default) for option in found.values()} == {
+        (LANGUAGE_HELP, "CODE", "auto")
+    }

@@ -11,7 +11,8 @@ from qbench.cli.build_index import app as build_app
 from qbench.cli.describe import app as describe_app
 from qbench.cli.mine_paraphrases import app as mine_app
 from qbench.cli.retrieve_quantity import app as retrieve_app
-from qbench.errors import InputError
+from qbench.errors import InputError, OptionError
+from qbench.mining.describe import Descriptions
 from tests.mining.conftest import facts
 
 runner = CliRunner()
@@ -59,6 +60,15 @@ def test_errors_reach_the_person(folder):
     assert run(retrieve_app, folder / "d", "tea", "--format", "xml").exit_code == 2
     with pytest.raises(InputError, match="no such folder"):
         run(describe_app, folder / "none", "-o", folder / "x")
+
+
+def test_the_language_of_a_table_is_stated_and_that_of_an_index_is_not(folder, tmp_path):
+    (tmp_path / "own.csv").write_text("description,quantity\nroe,15 pct\neps,3.5\n", encoding="utf-8")
+    for language in ("auto", "zh"):
+        run(describe_app, tmp_path / "own.csv", "-o", tmp_path / language, "--language", language)
+    assert [Descriptions.open(tmp_path / each).language for each in ("auto", "zh")] == ["en", "zh"]
+    with pytest.raises(OptionError, match=r"an index is in its manifest .*build-index --language"):
+        run(describe_app, folder / "index", "-o", tmp_path / "out", "--language", "zh")
 
 
 def test_a_table_of_ones_own(folder):
