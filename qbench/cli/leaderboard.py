@@ -62,7 +62,11 @@ class RunOptions:
         help="Show systems the benchmark's own quantities of its documents (stored), or those extracted from the "
         "texts by qbench (extracted). auto: its own where an extractor made them, never gold ones.",
     )
-    depth: int = option(1000, help="Number of documents kept per query.", low=1)
+    depth: int = option(
+        1000,
+        help="Number of documents kept per query. Those whose judgment is undecided are left out after that.",
+        low=1,
+    )
     pool: int | None = option(
         None,
         help="Count as relevant only documents that some system ranked among its first N. [default: all relevant ones]",

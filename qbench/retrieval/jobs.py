@@ -82,10 +82,9 @@ class Job:
 
     @property
     def deep(self) -> int:
-        """Number of documents per query of the first stage: the depth of the run or of the first reranker."""
-        first = self.system.first
-        own = first.k if first.takes_best else 1
-        return max(int(self.params["depth"]), own, *(stage.k for stage in self.system.rerankers[:1]), 1)
+        """Number of documents per query of the first stage: the depth of the run, or what looks at more of them."""
+        system = self.system
+        return max(int(self.params["depth"]), system.first.looks_at, *(stage.k for stage in system.rerankers[:1]), 1)
 
     @property
     def first_key(self) -> tuple[str, int]:

@@ -73,6 +73,16 @@ class Stage:
         return self.takes_terms and self.entry().is_neural
 
     @property
+    def looks_at(self) -> int:
+        """Number of its model's best documents that a score or filter beside it looks at, however many a run keeps.
+
+        0 where it looks at all of them, or there is none.
+        """
+        if self.quantity is None or self.is_lexical:
+            return 0
+        return int(self.quantity_options().pool) if self.binds else self.k
+
+    @property
     def is_lexical(self) -> bool:
         """Whether its model finds the documents that hold a word of the query, and no others."""
         options = self.entry().score_options

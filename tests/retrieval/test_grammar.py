@@ -13,6 +13,7 @@ from qbench.errors import OptionError, UnknownNameError
 from qbench.options import option
 from qbench.retrieval.entries import REGISTRY
 from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.jobs import Job
 from qbench.retrieval.ranker_options import (
     BindOptions,
     CodedOptions,
@@ -315,6 +316,25 @@ def test_codes_of_no_weight_are_refused():
     assert CodedOptions(model="m", code_weight=0).token_weight > 0
     with pytest.raises(OptionError, match="codes change nothing"):
         CodedOptions(model="m", code_weight=0, token_weight=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("SBERT(model=m)", 0),
+        ("QSBERT(model=m)", 100),
+        ("QSBERT(model=m, k=30)", 30),
+        ("SBERT_filter(model=m)", 1000),
+        ("BindSBERT(model=m, pool=50)", 50),
+        ("QBM25", 0),
+        ("BM25_filter", 0),
+        ("BindBM25", 0),
+    ],
+)
+def test_what_a_score_looks_at_does_not_depend_on_the_depth_of_runs(name, most):
+    system = parse_system(name)
+    assert system.first.looks_at == most
+    assert Job(system, "given", "key", Path(), {"depth": 10}).deep == max(10, most)
 
 
 def test_bind_needs_a_part_with_a_weight():
