@@ -82,6 +82,8 @@ def scaled(tokens: Sequence[Token], number: Number) -> Number:
     k = number.last
     if number.scaled or number.written or k >= len(tokens) or tokens[k].text not in _PLAIN:
         return number
+    if k + 1 < len(tokens) and tokens[k + 1].text in _POWERS and glued(tokens[k], tokens[k + 1]):
+        return number  # "120 m2 for 900 euros"
     if tokens[k].start - tokens[k - 1].end > 1 or (scale := is_magnitude(tokens[k].text, tokens, k)) is None:
         return number
     return number.times(scale, k + 1)
@@ -106,6 +108,7 @@ def is_magnitude(surface: str, tokens: Sequence[Token], k: int) -> float | None:
     return scale
 
 
+_POWERS = frozenset("23²³")
 _PLAIN = {"m": 1e6, "b": 1e9, "k": 1e3}
 _COUNTED = frozenset("people men women children".split())
 _MEASURED = frozenset(

@@ -320,7 +320,7 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
         return following in MARKS or (following == "-" and _mark_after(tokens, amount.last))
     if head in ("min", "max", "minimum", "maximum"):
         named = tokens[first].text.istitle() and lead is not None and lead.kind == "word" and lead.text[:1].isupper()
-        return not named and (lead is None or (lead.kind != "number" and lead.low not in _READINGS))
+        return not named and (lead is None or lead.low not in _READINGS)
     few = amount.number.written and amount.number.value <= _FEW and unit.family == "count"
     if phrase == ("over",) and (few or (lead is not None and lead.low in _SPREADING)):
         return False  # "royalties over two mines"

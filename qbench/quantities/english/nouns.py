@@ -365,7 +365,7 @@ def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> UnitMatc
 
 _ATTRIBUTES = frozenset(
     "star bedroom bed bathroom bath room door seat seater person piece pack core speed burner slot player storey "
-    "drawer port blade string car page".split()
+    "drawer port blade string car page slice berth burner tier pocket ply key digit lane bottle".split()
 )
 """Singular nouns that a number before them counts, without a parser to say so: "a five-star hotel", "2 bed flat"."""
 

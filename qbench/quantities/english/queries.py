@@ -10,13 +10,14 @@ from typing import cast
 
 from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.comparator_phrases import after as phrase_after
-from qbench.quantities.english.lexicon import FUNCTION_WORDS, SEARCH_NOISE
+from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, FUNCTION_WORDS, SEARCH_NOISE
 from qbench.quantities.english.query_concepts import RANKED, Concepts
-from qbench.quantities.english.query_conditions import EDGES, ReadCondition, join, portions
+from qbench.quantities.english.query_conditions import DOSES, EDGES, MEASURED, ReadCondition, join, portions
 from qbench.quantities.english.query_dates import AskedDate, read_dates
+from qbench.quantities.english.query_money import as_money
 from qbench.quantities.english.query_names import is_format, is_oil, is_race, is_sprint
 from qbench.quantities.english.query_text import as_in_prose, in_phrase, quoted, search_words
-from qbench.quantities.english.tokens import Token, tokenize
+from qbench.quantities.english.tokens import Token, glued, tokenize
 from qbench.quantities.languages import Extractor
 from qbench.quantities.types import NEGATED, Comparator, Condition, ParsedQuery, Quantity, Span
 from qbench.quantities.units import Units
@@ -63,17 +64,6 @@ DATE_WORDS: dict[str, Comparator] = {"older": "<", "earlier": "<", "newer": ">",
 """Comparatives that make a number of four digits a year: "no later than 2010", "cars older than 2010"."""
 FLIPPED: dict[Comparator, Comparator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 FIRST_YEAR, LAST_YEAR = 1500, 2100
-MEASURED = frozenset(
-    "price budget cost rent salary wage fee rating score metascore points size index ratio age capacity population "
-    "ph bmi gpa iq eps spf count number total level rank value rate weight height length width depth distance speed "
-    "power temperature pressure humidity odds quantity qty amount storage bp percentile efficiency magnitude p/e "
-    "dose par handicap attendance employees revenue profit sales income turnover calories protein earned earning "
-    "earns sleeps sleeping seats seating grossed grossing grosses "
-    "netted netting scored scoring scores rated weighing weighs costing paid paying "
-    "pays".split()
-)
-"""What a bare number right after it is a value of: "score 80", "grossed 500000". After other words it is one of a name:
-"iphone 13"."""
 NAMES = frozenset(
     "fortune p formula iphone ipad galaxy pixel rtx gtx rx ryzen core windows playstation xbox boeing airbus usb hdmi "
     "size wifi bluetooth android ios python java route highway euro type series model macbook pro max gen area forbes "
@@ -142,12 +132,14 @@ def _read(text: str, tokens: Sequence[Token], extractor: Extractor) -> list[Read
 
 
 def _leads(tokens: Sequence[Token], conditions: Sequence[ReadCondition]) -> Iterator[Span]:
-    """The words that only lead to a condition: "women aged 18-45", "a hatchback doing at least 50 mpg", "5 x 7 cm"."""
+    """The words that only lead to or end a condition: "women aged 18-45", "doing at least 50 mpg", "5 years ago"."""
     for a, b in pairwise(conditions):
         if b.first - a.last == 1 and tokens[a.last].low in TIMES:
             yield tokens[a.last].start, tokens[a.last].end
     for each in conditions:
         before = tokens[each.first - 1] if each.first else None
+        if each.last < len(tokens) and tokens[each.last].low == "ago":
+            yield tokens[each.last].start, tokens[each.last].end
         lasts = before is not None and before.low == "aged" and not each.unit.endswith("of age")
         if before is not None and before.low in LEADS and not lasts:  # "whiskey aged 12 years" is searched for as aged
             yield before.start, before.end
@@ -195,6 +187,7 @@ def _from_quantity(
     tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity, units: Units, *, years: bool
 ) -> ReadCondition | None:
     """A quantity as a condition; None for a number of results, or one that is part of a name."""
+    quantity = as_money(tokens, quantity, units)
     spans = [span for span in (quantity.value_span, quantity.comparator_span) if span is not None]
     after = bisect_left(starts, quantity.value_span[1])
     # The unit of "22 million and $82 million" is lent by the second, and no part of the first.
@@ -209,7 +202,7 @@ def _from_quantity(
     counted = quantity.family == "count"
     plain = quantity.comparator in ("=", "~")
     number = bisect_left(starts, quantity.value_span[0])
-    if counted and (quantity.unit == "count" and quantity.value > MOST_FOLD):
+    if quantity.unit == "count" and quantity.value > MOST_FOLD and tokens[last - 1].low != "count":
         return None  # "ryzen 5600x"
     if is_race(tokens, first, last, quantity):
         return None
@@ -230,7 +223,7 @@ def _from_quantity(
         concept_spans=quantity.concept_spans,
         value_span=quantity.value_span,
         unit_span=quantity.unit_span,
-        change=quantity.change,
+        change="" if _is_dose(tokens, last, quantity) else quantity.change,
     )
     if years and condition.unit in ("", CALENDAR_YEAR):
         condition = _as_year(tokens, condition)
@@ -238,6 +231,13 @@ def _from_quantity(
         condition = _scaled(tokens, _with_bracketed_unit(tokens, condition, units))
         condition = _without_period(tokens, condition)
     return _compared(tokens, condition, quantity.family)
+
+
+def _is_dose(tokens: Sequence[Token], last: int, quantity: Quantity) -> bool:
+    """Whether what changes is not the amount before it: "statin 40 mg ldl reduction"."""
+    if quantity.unit not in DOSES or last >= len(tokens) or tokens[last].kind != "word":
+        return False
+    return tokens[last].low not in CHANGE_NOUNS | CHANGE_VERBS | FUNCTION_WORDS
 
 
 def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity) -> bool:
@@ -353,7 +353,7 @@ def _in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, cou
         first, last: its token range with its unit and the words that bound it.
         counted: whether it counts a noun.
     """
-    if not first or tokens[first - 1].kind != "word":
+    if not first or not (tokens[first - 1].kind == "word" or _ends_code(tokens, first - 1)):
         return False
     lead, bounds = tokens[first - 1].low, first < number or (not counted and last > number + 1)
     if bounds:
@@ -368,6 +368,11 @@ def _in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, cou
     if _is_paid_for(tokens, last):
         return False  # "rooms 40 a night"
     return not (lead in MEASURED or lead in FUNCTION_WORDS or lead in SEARCH_NOISE or lead in LABELS)
+
+
+def _ends_code(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k is the number of a name: the 4 of "audi a4"."""
+    return tokens[k].kind == "number" and k > 0 and tokens[k - 1].kind == "word" and glued(tokens[k - 1], tokens[k])
 
 
 def _as_year(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, VERBS
-from qbench.quantities.english.query_conditions import DIMENSIONS, ReadCondition
+from qbench.quantities.english.query_conditions import DIMENSIONS, LEADING, MEASURED, ReadCondition
 from qbench.quantities.english.query_text import SearchWord
 from qbench.quantities.types import Span
 from qbench.quantities.units import Units
@@ -36,6 +36,7 @@ NOUNS_IN_ING = frozenset(
 NO_PARTICIPLES = frozenset("speed seed feed need breed weed bed red led shed sled med fed bleed steed reed".split())
 JOINERS = re.compile(r"(?:(?:of|in|for|on|per|to|from)(?: the| a| an)?)?", re.IGNORECASE)
 """What may stand between the words of one concept: "cost of sales", "flights to rome"."""
+RELATIVE = frozenset(("that", "which", "who"))
 HAVING = frozenset("with w/ having has have had".split())
 _PARTS = re.compile(r"[,;:!?|]")
 
@@ -128,7 +129,10 @@ class Concepts:
         """What the query asks for: its first words, or those after its first condition."""
         chunks = self._chunks(self._between(0, self._spans[0][0]))
         things = [chunk for chunk in chunks if not all(self._is_verb(n) for n in chunk)]
-        return self._trimmed((things or chunks)[0]) if chunks else self._right(0)
+        opening = self._trimmed((things or chunks)[0]) if chunks else self._right(0)
+        while len(opening) > 1 and self._words[opening[-1]].text.lower() in MEASURED | LEADING:
+            opening = opening[:-1]  # of "van range over 200 miles below $30k" the van has the price
+        return opening
 
     def _left(self, k: int) -> Chunk:
         """The words that lead to condition k, after the one before it."""
@@ -171,10 +175,15 @@ class Concepts:
 
     def _is_verb(self, n: int) -> bool:
         word = self._words[n].text.lower()
-        if word in VERBS or word in CHANGE_VERBS:
+        if word in VERBS or word in CHANGE_VERBS or self._is_said(n):
             return True
         participle = word.endswith("ing") and word not in NOUNS_IN_ING
         return len(word) > 4 and (participle or (word.endswith("ed") and word not in NO_PARTICIPLES))
+
+    def _is_said(self, n: int) -> bool:
+        """Whether a word is what is said of the thing before it: "animals that live more than 100 years"."""
+        start = self._starts[n]
+        return n > 0 and self._gap(self._ends[n - 1], start).lower() in RELATIVE
 
     def _chunks(self, positions: Sequence[int]) -> list[Chunk]:
         """The runs of words that stand side by side, or with a preposition that joins them."""

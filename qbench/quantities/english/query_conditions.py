@@ -26,6 +26,42 @@ RESTATED = 0.05
 SUBSTANCES = frozenset(("mass", "ratio", "volume", "energy", "data", "image", "length", "mass concentration"))
 """Families of units after which the thing measured is named: "5% alcohol", "16 GB RAM", "54 cm frame"."""
 SUBSTANCE_WORDS = 2
+SELDOM = frozenset(("length", "image", "mass concentration"))
+"""Those after which the name of the next amount is as likely: "crp above 10 mg/l children under 5"."""
+PARTS = frozenset(
+    "screen display panel frame cable cord blade wheel wheels rim rims tyre tyres tire tires waist inseam heel "
+    "heels lens aperture barrel deck hose pipe driver drivers fabric".split()
+)
+"""What has a length of its own, named after it: "27 inch screen"."""
+MONEYED = frozenset("price budget cost rent salary wage fee revenue sales income profit size".split())
+LEADING = frozenset(
+    "rating score size index ratio capacity population rate height width length depth distance speed power temperature "
+    "pressure age efficiency dose weight volume output range storage".split()
+)
+"""What stands before its own amount, of money and otherwise: "ter below 0.15% fund size > 500m"."""
+OWN = {
+    "height": "length", "width": "length", "length": "length", "depth": "length", "distance": "length",
+    "speed": "speed", "power": "power", "temperature": "temperature", "pressure": "pressure", "weight": "mass",
+    "volume": "volume", "range": "length", "storage": "data",
+}  # fmt: skip
+"""Families that words of measure have, so that they go with an amount of that family: "40 cm cutting width 36 v"."""
+DOSES = frozenset(("milligram", "microgram", "international unit", "millilitre"))
+LASTING = frozenset(
+    "experience exp warranty guarantee playtime runtime battery maturity holiday holidays leave vacation follow-up "
+    "followup notice playback standby talktime autonomy".split()
+)
+"""What is named after a length of time that it has: "at least 2 yrs exp"."""
+MEASURED = frozenset(
+    "price budget cost rent salary wage fee rating score metascore points size index ratio age capacity population "
+    "ph bmi gpa iq eps spf count number total level rank value rate weight height length width depth distance speed "
+    "power temperature pressure humidity odds quantity qty amount storage bp percentile efficiency magnitude p/e "
+    "dose par handicap attendance employees revenue profit sales income turnover calories protein earned earning "
+    "earns sleeps sleeping seats seating grossed grossing grosses "
+    "netted netting scored scoring scores rated weighing weighs costing paid paying "
+    "pays".split()
+)
+"""What a bare number right after it is a value of: "score 80", "grossed 500000". After other words it is one of a name:
+"iphone 13"."""
 OPENING = 6
 DIMENSIONS = frozenset("away apart tall high long wide deep thick across old max min or more".split())
 """Words after an amount that name nothing of their own: "a beach 500 m away"."""
@@ -272,23 +308,49 @@ def _without_restatements(
 
 def _with_substances(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
     """With what follows each amount as the words of its concept: "beer under 5% alcohol", "10 g protein, 5 g sugar"."""
-    stops = [*(each.first for each in conditions[1:]), len(tokens)][: len(conditions)]
+    following = [*conditions[1:], None][: len(conditions)]
     return [
-        replace(each, concept_spans=tuple(_substance(tokens, each, stop, units)))
-        for each, stop in zip(conditions, stops, strict=True)
+        replace(each, concept_spans=tuple(_substance(tokens, each, after, units)))
+        for each, after in zip(conditions, following, strict=True)
     ]
 
 
-def _substance(tokens: Sequence[Token], condition: ReadCondition, stop: int, units: Units) -> list[Span]:
-    """The words right after an amount that name what there is so much of, "of" left out."""
-    k, found = condition.last, list[Span]()
+def _substance(
+    tokens: Sequence[Token], condition: ReadCondition, after: ReadCondition | None, units: Units
+) -> list[Span]:
+    """The words right after an amount that name what there is so much of, "of" left out.
+
+    Args:
+        tokens: of the query.
+        condition: of the amount.
+        after: the next condition, whose own name may stand there.
+        units: the known units.
+    """
+    k, stop, found = condition.last, len(tokens) if after is None else after.first, list[Token]()
+    family = units.get(condition.unit).family
     of = k < stop and tokens[k].low == "of"
-    if not condition.unit or not (of or units.get(condition.unit).family in SUBSTANCES):
-        return found
+    if not condition.unit or not (of or family in SUBSTANCES or family == "time"):
+        return []
     k += of
     while k < stop and len(found) < SUBSTANCE_WORDS and tokens[k].kind == "word":
         if tokens[k].low in FUNCTION_WORDS or tokens[k].low in DIMENSIONS:
             break
-        found.append((tokens[k].start, tokens[k].end))
+        found.append(tokens[k])
         k += 1
-    return found
+    if not found or (family == "time" and not of and all(t.low not in LASTING for t in found)):
+        return []
+    if after is not None and k == stop and not of and condition.first:
+        late = tokens[condition.last - 1].end > max(condition.value_span[1], *(condition.unit_span or (0, 0)))
+        if _names(found[-1], family, after, units) or (late and after.unit in DOSES):
+            return []  # "10% or more semaglutide 2.4 mg"
+    return [(t.start, t.end) for t in found]
+
+
+def _names(word: Token, family: str, after: ReadCondition, units: Units) -> bool:
+    """Whether a word between two conditions names the second: "ter below 0.15% fund size > 500m", "300 g price 5"."""
+    following = units.get(after.unit).family
+    if following.startswith("currency"):
+        return word.low in MONEYED
+    if (own := OWN.get(word.low)) in (family, following):
+        return own == following
+    return word.low in LEADING or (family in SELDOM and word.low not in PARTS)

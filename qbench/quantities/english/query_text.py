@@ -49,7 +49,7 @@ _SEPARATORS = frozenset(',;:?!()[]{}<>=|"“”«»…–—*~^\\')
 """Marks that part words even where they are glued to them; others are part of a word: "usb-c", "p/e", "R&D"."""
 _TRAILING = frozenset("+#")
 """Marks that may end a word: "c++", "f#"."""
-KEPT = frozenset("not no without never".split())
+KEPT = frozenset("not no without never excluding except".split())
 """Function words that change what is searched for, where they belong to no condition: "flights not on Monday"."""
 _NOISE = (SEARCH_NOISE - KEPT) | frozenset(
     "must pcm am want wanted need needed looking look something anything someone costing priced pricing weighing "
@@ -59,6 +59,8 @@ _NOISE = (SEARCH_NOISE - KEPT) | frozenset(
 
 _AFTER_ALL = frozenset("inclusive season weather wheel terrain day".split())
 """Words with which "all" is a kind of thing: "all inclusive holidays"."""
+_TO_US = frozenset("ask show give tell let get find help of for about to with than teach send".split())
+"""Words with which "us" is no country: "show us flats", but "us states"."""
 _RELATIVE = frozenset("that which who".split())
 _LINKING = frozenset("cost costs weigh weighs take takes sell sells run runs last lasts".split())
 """Verbs that only lead from a thing to its number: "phones that cost less than $200"."""
@@ -118,6 +120,8 @@ def search_words(text: str, tokens: Sequence[Token], used: Sequence[Span], phras
         name = len(word) > 1 and word.isupper() and not shouts
         following = tokens[run[-1] + 1].low if run[-1] + 1 < len(tokens) else ""
         name = name or (word.lower() == "all" and following in _AFTER_ALL)
+        before = tokens[run[0] - 1].low if run[0] else ""
+        name = name or (word == "us" and before not in _TO_US)
         linking = word.lower() in _LINKING and run[0] > 0 and tokens[run[0] - 1].low in _RELATIVE
         if phrased or name or not (linking or word.lower() in _NOISE):
             found.append(SearchWord(word, first.start, last.end))

@@ -195,6 +195,29 @@ PLAIN = get_extractor(ExtractorOptions(language="en"))
             [("<", 600, 600, "pound sterling per person")],
         ),
         ("amoxicillin 875 mg twice daily", "amoxicillin", [("=", 875, 875, "milligram")]),
+        # pounds and "pp" by what is asked for
+        ("earphones not above 30 pounds", "earphones", [("<=", 30, 30, "pound sterling")]),
+        ("laptop under 4 pounds", "laptop", [("<", 4, 4, "pound-mass")]),
+        ("laptop under 400 pounds", "laptop", [("<", 400, 400, "pound sterling")]),
+        ("ferries for 100 pounds", "ferries", [("=", 100, 100, "pound-mass")]),
+        ("flights for 100 pounds", "flights", [("=", 100, 100, "pound sterling")]),
+        ("cars weighing 9000 pounds", "cars", [("=", 9000, 9000, "pound-mass")]),
+        ("cruise under 900pp", "cruise", [("<", 900, 900, "")]),
+        ("lead of 5pp", "lead", [("=", 5, 5, "percentage point")]),
+        # max and min behind another number
+        ("usb 3.0 max 100 euro", "usb 3.0", [("<=", 100, 100, "euro")]),
+        ("flat min 120 m2 max 900 eur", "flat", [(">=", 120, 120, "square metre"), ("<=", 900, 900, "euro")]),
+        ("villa sleeps 6 max 150", "villa sleeps", [("=", 6, 6, ""), ("<=", 150, 150, "")]),
+        # what is no change, no unit, no word of its own
+        ("statin 40 mg ldl reduction", "statin ldl reduction", [("=", 40, 40, "milligram")]),
+        ("wipes 144 count", "wipes", [("=", 144, 144, "count")]),
+        ("us states not taxed", "us states not taxed", []),
+        ("ships sunk over 50 years ago", "ships sunk", [(">", 50, 50, "year")]),
+        ("mowers excluding honda", "mowers excluding honda", []),
+        ("4 slice toaster", "slice toaster", [("=", 4, 4, "slice")]),
+        ("skoda a4 2.0 tdi", "skoda a4 2.0 tdi", []),
+        ("stars within 100 ly", "stars", [("<=", 100, 100, "light-year")]),
+        ("21-d mortality", "mortality", [("=", 21, 21, "day")]),
         ("", "", []),
     ],
 )
@@ -441,3 +464,20 @@ def test_bounds_of_years_are_no_search_words_where_years_are_not_reported():
     parsed = PLAIN.parse_query("boats 2015 or newer under 20 kg")
     assert parsed.terms == "boats 2015"
     assert [(c.comparator, c.value) for c in parsed.conditions] == [("<", 20)]
+
+
+@pytest.mark.parametrize(
+    ("text", "concepts"),
+    [
+        ("urea above 10 mg/l infants under 5", ["urea", "infants"]),
+        ("tracker fee below 0.1% fund size > 500m eur", ["tracker fee", "fund size"]),
+        ("beer below 5% alcohol under 330 ml", ["beer alcohol", ""]),
+        ("monitor 27 inch screen 144 hz", ["monitor screen", ""]),
+        ("clerk with at most 2 yrs exp", ["exp"]),
+        ("birds that live more than 100 years", ["birds live"]),
+        ("weight loss of 10% or more teraglutide 2 mg", ["weight loss", "teraglutide"]),
+    ],
+)
+def test_names_belong_to_the_amount_that_they_lead_to(text, concepts):
+    found = [" ".join(each.concept) for each in parse_query(text, PLAIN).conditions]
+    assert [name for name, wanted in zip(found, concepts, strict=True) if wanted] == [c for c in concepts if c]

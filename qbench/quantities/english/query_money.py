@@ -1,0 +1,67 @@
+"""Amounts of a query that are money by what is asked for: "earphones under 30 pounds", "cruise below 1000pp".
+
+A document says by its words which pound it means; a query of three words does it by the thing, which has a weight that
+nobody would ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from qbench.quantities.english.tokens import Token
+from qbench.quantities.types import Quantity
+from qbench.quantities.units import Units
+
+HEAVIEST = {
+    3: "earphone earbud headphone headset phone smartphone watch smartwatch mouse keyboard shoe sneaker trainer boot "
+    "dress jacket coat shirt jean skirt perfume charger cable ssd router webcam camera lens gift present toy game "
+    "book novel wine whisky tablet kindle e-reader ipad iphone airpod console controller sunglasses handbag makeup "
+    "jewellery necklace razor hairdryer kettle toaster lamp",
+    30: "laptop notebook macbook chromebook monitor drone tent backpack stroller pushchair guitar vacuum hoover "
+    "printer microwave blender speaker soundbar scooter",
+    400: "tv sofa mattress fridge freezer washer dryer dishwasher desk table wardrobe bike bicycle bed wedding",
+    7000: "car hatchback estate saloon convertible suv van bmw audi vw ford toyota mercedes honda nissan volvo kia",
+    0: "flight hotel hostel flat house apartment studio holiday ticket room meal restaurant course insurance "
+    "subscription contract sim broadband concert theatre weekend cruise villa cottage haircut airbnb resort deposit "
+    "bedroom job internship spa tour",
+}
+"""Things by the most pounds that anyone would ask one of them to weigh."""
+_MOST = {word: most for most, words in HEAVIEST.items() for word in words.split()}
+WEIGHED = frozenset(
+    "weigh weighs weighing weight heavy heavier light lighter load payload capacity lift lifts baggage luggage "
+    "holds carry carries towing lbs lb kg".split()
+)
+"""Words with which pounds are of weight."""
+FEWEST_EACH = 20.0
+"""From here on, "pp" in a query without percentages is "per person"."""
+
+
+def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quantity:
+    """The quantity, in money where the query's words leave no other sense."""
+    if quantity.unit_span is None or quantity.unit not in ("pound-mass", "percentage point"):
+        return quantity
+    start, end = quantity.unit_span
+    written = "".join(t.low for t in tokens if start <= t.start and t.end <= end)
+    if written == "pp" and quantity.value >= FEWEST_EACH and not any(t.text == "%" for t in tokens):
+        return replace(quantity, unit="", family="", base_unit="", base_value=quantity.value, base_high=quantity.high)
+    words = [t.low for t in tokens if t.kind == "word"]
+    if written not in ("pound", "pounds") or not WEIGHED.isdisjoint(words):
+        return quantity
+    limits = [_MOST[thing] for word in words if (thing := _thing(word)) is not None]
+    if not limits or quantity.value <= min(limits):
+        return quantity
+    sterling = units.get("pound sterling")
+    return replace(
+        quantity,
+        unit=sterling.name,
+        family=sterling.family,
+        base_unit=sterling.base_unit,
+        base_value=units.to_base(quantity.value, sterling.name),
+        base_high=units.to_base(quantity.high, sterling.name),
+    )
+
+
+def _thing(word: str) -> str | None:
+    """The word in the singular, if it names a thing of the table."""
+    return next((form for form in (word, word.removesuffix("s"), word.removesuffix("es")) if form in _MOST), None)
