@@ -186,7 +186,7 @@ def peak(folder: Path, system: str) -> float:
 
 
 def print_peak(folder: Path, system: str) -> None:
-    options = ExecuteOptions(depth=DEPTH - 1)  # another depth: these runs are not there yet
+    options = ExecuteOptions(depth=DEPTH - 2)  # another depth: these runs are not there yet
     execute(open_benchmark(folder / "benchmark"), [parse_system(system)], folder, options)
     # What `getrusage` says can be the memory of the process that started this one.
     print(int(re.findall(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[0]) / 1024)
