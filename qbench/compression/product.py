@@ -126,8 +126,10 @@ class OPQ(PQ):
         """Learn `rotation`, shape (H, H), and `codebook`, shape (M, K, H / M).
 
         Raises:
+            InputError: a vector is not finite.
             OptionError: M does not divide the dimension, or K is above the number of vectors.
         """
+        product.refuse_broken(sample)
         rotation = learnt_rotation(sample, self.M, self.K, rounds=self.rotations, seed=self.seed)
         how = {"seed": self.seed, "iterations": self.iterations}
         codebook = product.product_codebook(sample @ rotation, self.M, self.K, **how)

@@ -58,5 +58,6 @@ def test_a_codebook_of_another_encoder_is_refused():
 def test_a_vector_that_is_not_finite_is_refused():
     fitted, broken = PQ(M=4, K=8).fit(drawn(30)), drawn(9)
     broken[4, 1] = np.inf
-    with pytest.raises(InputError, match=r"not finite \(found 'row 4'\)"):
-        fitted.encode(broken)
+    for call in (fitted.encode, PQ(M=4, K=8).fit, OPQ(M=4, K=8).fit):
+        with pytest.raises(InputError, match=r"not finite \(found 'row 4'\)"):
+            call(broken)
