@@ -86,7 +86,7 @@ which somebody says the price ("valuing its capital at $9 million")."""
 
 _NEGATING = re.compile(
     r"\b(?:un(?:recogni[sz]ed|amorti[sz]ed|used|funded|drawn|earned|billed|reali[sz]ed|paid|vested|allocated)|undistributed"
-    r"|hypothetical|potential|forgone|avoided|excess|lost|remaining|target(?:ed)?|proposed|former)\s+(?:\w+\s+){0,2}$",
+    r"|hypothetical|potential|forgone|avoided|excess|lost|remaining|target(?:ed)?|proposed|former|cut-?off|threshold)\s+(?:\w+\s+){0,2}$",
     re.IGNORECASE,
 )
 """Before a concept that it makes another thing: "unrecognized compensation expense" is none."""

@@ -64,12 +64,13 @@ _IN_GROUP = re.compile(
 )
 """After a count: one of the parts of a study."""
 _OF_THEM = re.compile(
-    r"\b(?:of|among)\s+(?:whom|which|these|those|them)\W+(?:\w+\W+)?$|\b(?:groups|arms|cohorts|blocks)\s+of\s+$",
+    r"\b(?:of|among)\s+(?:whom|which|these|those|them)\W+(?:\w+\W+)?$|\b(?:groups|arms|cohorts|blocks)\s+of\s+$"
+    r"|\beach\s+(?:group\s+|arm\s+)?(?:contain\w*|compris\w+|includ\w+|consist\w*\s+of|of|with|having|had)\s+$",
     re.IGNORECASE,
 )
 _SOME_DID = re.compile(
     r"\s+(?:who\s+|that\s+)?(?:had|have|has|developed|experienced|died|reported|showed|achieved|withdrew|discontinued"
-    r"|began|started|opted|dropped|declined|refused|required|responded|relapsed|failed|remained|improved|survived|suffered|presented|missed"
+    r"|began|started|opted|dropped|declined|refused|required|responded|relapsed|failed|remained|improved|survived|suffered|presented|missed|met"
     r"|(?:was|were)\s+(?:lost|excluded|withdrawn|positive|negative|found|unable|ineligible|diagnosed|hospitali[sz]ed))\b",
     re.IGNORECASE,
 )

@@ -255,6 +255,8 @@ def _is_not_done(row: Row, text: str, spans: Sequence[Span]) -> bool:
         return True
     if _ANNUALISED.search(text, max(0, first - 30), first):
         return True
+    if family == "count" and _MIGHT_AFTER.match(text, after):
+        return True
     if family not in ("currency", "ratio", "mass", "volume"):
         return False
     said = " ".join(text[a:b] for a, b in spans)

@@ -109,6 +109,8 @@ def test_no_part_of_an_amount(text):
         ("The mill asked <50> {clerks} in two groups.", CLERKS, ""),
         ("{Fees} are <50> for selling and 3/8 pct for underwriting.", YIELD, PART),
         ("{Fees} are <50> for a year.", YIELD, ""),
+        ("They sat in four boats, each containing <50> {clerks}.", CLERKS, PART),
+        ("At noon <50> {clerks} met the rules for a rest.", CLERKS, PART),
         ("They sent <50> {clerks} home.", CLERKS, ""),
         ("There <50> {clerks} will be transferred.", CLERKS, PART),
         ("The mill employs <50> {clerks}.", CLERKS, ""),

@@ -187,6 +187,9 @@ def test_what_others_are_counted_by():
     ("text", "unit", "reason"),
     [
         ("The mean of any <5> of {service} is taken.", TIME, MOMENT),
+        ("A crew of <50> {sailors} would do.", COUNT, NOT_DONE),
+        ("A crew of <50> {sailors} did.", COUNT, ""),
+        ("A cutoff {weight} of <50> is used.", DOSE, PARTED),
         ("The {toll} shall be <5>.", MONEY, PARTED),
         ("The <5> {sailors} who earn most shall be officers.", COUNT, NOT_DONE),
         ("Planned {output} was <5> in May.", DOSE, NOT_DONE),
