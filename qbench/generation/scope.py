@@ -88,6 +88,10 @@ _NOT_DONE_AFTER = re.compile(
     re.IGNORECASE,
 )
 _MIGHT_AFTER = re.compile(r"[^.;,]{0,40}\b(?:could|might|would|may)\b")
+_SUFFICE = re.compile(
+    r"[^.;,]{0,30}\bwould\s+(?:\w+ly\s+)?(?:do|suffice|be\s+(?:\w+ly\s+)?(?:powered|enough|sufficient|adequate|needed|required))\b"
+)
+"""After a count: nobody has counted so many, "20 patients would be enough"."""
 _NOT_YET = re.compile(r"[^.;,]{0,25}\bnot\s+(?:yet\s+)?(?:been\s+)?[a-z]+(?:ed|id|nt)\b", re.IGNORECASE)
 _EXPECTED = re.compile(
     r"\b(?:would|could|may|might|[Ii]f|expect\w*|[Aa]nticipat\w*|forecasts?|forecasting|project(?:s|ed|ing)|aim(?:s|ed|ing)?"
@@ -255,7 +259,7 @@ def _is_not_done(row: Row, text: str, spans: Sequence[Span]) -> bool:
         return True
     if _ANNUALISED.search(text, max(0, first - 30), first):
         return True
-    if family == "count" and _MIGHT_AFTER.match(text, after):
+    if family == "count" and _SUFFICE.match(text, after):
         return True
     if family not in ("currency", "ratio", "mass", "volume"):
         return False
