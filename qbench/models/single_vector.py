@@ -101,11 +101,13 @@ class SingleVector:
         model: on the GPU where there is one.
         batch: texts that go through it together.
         similarity: how vectors are compared; they have length 1 where it is the cosine.
+        half: whether matrix products are computed in bfloat16.
     """
 
     model: SentenceTransformer
     batch: int = BATCH
     similarity: Similarity = "cosine"
+    half: bool = False
 
     @property
     def dimension(self) -> int:
@@ -126,8 +128,13 @@ class SingleVector:
             return np.empty((0, self.dimension), dtype=np.float32)
         call = self.model.encode_query if role == "query" else self.model.encode_document
         options: dict[str, Any] = {"show_progress_bar": False, "normalize_embeddings": self.similarity == "cosine"}
-        encoded = with_smaller_batches(lambda size: call(list(texts), batch_size=size, **options), self.batch)
+        import torch
+
+        with torch.autocast(self.model.device.type, dtype=torch.bfloat16, enabled=self.half):
+            encoded = with_smaller_batches(lambda size: call(list(texts), batch_size=size, **options), self.batch)
         vectors: NDArray[np.float32] = np.asarray(encoded, dtype=np.float32)
+        if self.half and self.similarity == "cosine":  # of length 1 to single precision
+            vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float32).tiny)
         check_finite(np.isfinite(vectors).all(axis=1), texts)
         return vectors
 
@@ -140,7 +147,13 @@ class SingleVector:
 
 
 def load_encoder(
-    model: str, *, max_length: int = 0, batch: int = BATCH, pooling: str = "own", similarity: str = "own"
+    model: str,
+    *,
+    max_length: int = 0,
+    batch: int = BATCH,
+    pooling: str = "own",
+    similarity: str = "own",
+    half: bool = False,
 ) -> SingleVector:
     """A model ready to encode, on the GPU where there is one.
 
@@ -153,6 +166,7 @@ def load_encoder(
         pooling: how the vectors of a text's tokens become one: "mean", "max", "cls" (the first token's), or "own", as
             the model's files say.
         similarity: "cosine", "dot", or "own".
+        half: compute matrix products in bfloat16.
 
     Raises:
         InputError: it is no such model, or not whole.
@@ -161,7 +175,7 @@ def load_encoder(
         MissingPackageError: sentence-transformers is not installed.
     """
     network = load_model(model, max_length=max_length, pooling=pooling)
-    return SingleVector(network, batch, _similarity(network, similarity))
+    return SingleVector(network, batch, _similarity(network, similarity), half)
 
 
 def load_model(model: str, *, max_length: int = 0, pooling: str = "own") -> SentenceTransformer:

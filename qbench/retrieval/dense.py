@@ -90,8 +90,9 @@ def open_dense(stage: Stage, options: DenseOptions, context: RankerContext) -> O
         MissingPackageError: a package is not installed.
     """
     how = {"max_length": options.max_length, "pooling": options.pooling}
-    load = partial(load_encoder, max_length=options.max_length, pooling=options.pooling, similarity=options.similarity)
-    about = {"model": _digest(options.model), **how}
+    half = options.precision == "bfloat16"
+    load = partial(load_encoder, similarity=options.similarity, half=half, **how)
+    about = {"model": _digest(options.model), **how, **({"precision": options.precision} if half else {})}
     return opened(load(options.model), about, stage, options, context, load)
 
 

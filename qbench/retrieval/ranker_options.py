@@ -142,6 +142,11 @@ class _SentenceTransformer:
 class DenseOptions(VectorOptions, _SentenceTransformer):
     """Options of a model of sentence-transformers."""
 
+    precision: Literal["float32", "bfloat16"] = option(
+        "float32",
+        help="Matrix products of the model; bfloat16 is quicker where the processor has it (avx512_bf16, amx, most GPUs)",
+    )
+
 
 @dataclass(frozen=True, kw_only=True)
 class _TctColbert:

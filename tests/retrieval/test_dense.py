@@ -55,6 +55,19 @@ def test_the_index_is_as_large_as_its_numbers_and_ranks_nearly_alike(tiny, tmp_p
         assert off < {4: 1e-6, 2: 1e-3, 1: 2e-2}[size]
 
 
+def test_vectors_in_bfloat16_are_nearly_those_of_single_precision(tiny, tmp_path):
+    exact = dense(tiny, tmp_path).ranker
+    found = dense(tiny, tmp_path, precision="bfloat16").ranker
+    assert found.vectors.about["precision"] == "bfloat16"
+    assert "precision" not in exact.vectors.about  # keys of other indexes stay as they are
+    one, other = (ranker.vectors.rows(0, len(ranker.vectors)) for ranker in (exact, found))
+    assert not np.array_equal(one, other)
+    np.testing.assert_allclose(np.linalg.norm(other, axis=1), 1, atol=1e-5)
+    assert (one * other).sum(axis=1).min() > 0.995
+    (search,) = found.encoded(ASKED[:1])
+    assert not np.array_equal(search.vector, exact.encoded(ASKED[:1])[0].vector)
+
+
 def test_each_way_to_store_is_an_index_of_its_own(tiny, tmp_path):
     for changes in ({}, {"dtype": "float16"}, {"dtype": "int8"}, {"pooling": "cls"}, {"similarity": "dot"}):
         dense(tiny, tmp_path, **changes)
