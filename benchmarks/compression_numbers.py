@@ -24,9 +24,11 @@ from numpy.typing import NDArray
 
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.disk import open_benchmark
-from qbench.compression.codec import Codec
+from qbench.compression.codec import WORDS, Codec
+from qbench.compression.lexical import LexPQ
 from qbench.compression.plain import Float32, Int8
-from qbench.compression.product import PQ
+from qbench.compression.product import OPQ, PQ
+from qbench.models.word_features import encoder_features
 from qbench.randomness import generator
 from qbench.retrieval.dense import Dense
 from qbench.retrieval.explaining import bench_of
@@ -39,6 +41,9 @@ CODECS: dict[str, Codec] = {
     "PQ, 96 bytes": PQ(M=96),
     "PQ, 24 bytes": PQ(M=24),
     "PQ, 8 bytes": PQ(M=8),
+    "PQ, 9 bytes": PQ(M=8, K=512),
+    "OPQ, 9 bytes": OPQ(M=8, K=512),
+    "LexPQ, 9 bytes": LexPQ(M=8, K=512),
 }
 CHANGES = ("value, same magnitude", "value, another magnitude", "unit", "word")
 BINS = 3
@@ -114,23 +119,37 @@ def _magnitude(value: float) -> int:
     return int(np.floor(np.log10(abs(value)))) if value else -99
 
 
-def opened(benchmark: Benchmark, encoder: str, work: Path) -> Dense:
-    """The encoder with the corpus' vectors."""
-    ranker = bench_of(benchmark, work).first_stage(parse_system(encoder).first, 10).ranker
+Sides = tuple[NDArray[np.float32], list[str]]
+"""Vectors, and their texts."""
+
+
+def opened(benchmark: Benchmark, encoder: str, work: Path) -> tuple[Dense, pl.DataFrame]:
+    """The encoder with the corpus' vectors, and the corpus."""
+    bench = bench_of(benchmark, work)
+    ranker = bench.first_stage(parse_system(encoder).first, 10).ranker
     if not isinstance(ranker, Dense):
         raise SystemExit(f"{encoder} has no vector for each text")
-    return ranker
+    return ranker, bench.context().corpus
 
 
-def told_apart(dense: Dense, own: NDArray[np.float32], other: NDArray[np.float32]) -> dict[str, NDArray[np.float64]]:
+def told_apart(dense: Dense, corpus: pl.DataFrame, own: Sides, other: Sides) -> dict[str, NDArray[np.float64]]:
     """By codec: 1 where a sentence is nearer to itself than to the changed one, 1/2 where both have one score."""
-    sample = dense.vectors.chosen(dense.vectors.spread_rows(SAMPLE))
-    found = {}
+    rows = dense.vectors.spread_rows(SAMPLE)
+    sample, features = dense.vectors.chosen(rows), encoder_features(dense.encoder)
+    shared, found = dense.vectors.shared, {}
+    texts = corpus["passage"].gather(shared.docs[shared.starts[rows]]).to_list()
     for name, codec in CODECS.items():
-        fitted = codec.fit(sample)
-        mine, theirs = (
-            (own * fitted.decode(fitted.encode(vectors))).sum(axis=1, dtype=np.float64) for vectors in (own, other)
-        )
+        if codec.needs_words and features is None:
+            continue
+        fitted = codec.fit_words(sample, features(texts)) if codec.needs_words and features else codec.fit(sample)
+
+        def decoded(side: Sides, fitted: Codec = fitted) -> NDArray[np.float32]:
+            if not fitted.needs_words or features is None:
+                return fitted.decode(fitted.encode(side[0]))
+            words = features(side[1])
+            return fitted.decode({**fitted.encode_words(side[0], words), WORDS: words})
+
+        mine, theirs = ((own[0] * decoded(side)).sum(axis=1, dtype=np.float64) for side in (own, other))
         found[name] = (mine > theirs) + 0.5 * (mine == theirs)
     return found
 
@@ -149,7 +168,7 @@ def main() -> None:
     right: dict[str, list[float]] = {name: [] for name in CODECS}
     for path, work in zip(options.bench, options.work, strict=True):
         benchmark = open_benchmark(path)
-        changer, dense = Changer(benchmark), opened(benchmark, options.encoder, work)
+        changer, (dense, corpus) = Changer(benchmark), opened(benchmark, options.encoder, work)
         random = generator(13, "compression numbers", path.name)
         docs = [sorted(changer.rows)[number] for number in random.permutation(len(changer.rows))[: options.sentences]]
         pairs = [(doc, what, changer.changed(doc, what, random)) for doc in docs for what in CHANGES]
@@ -159,7 +178,8 @@ def main() -> None:
         own = np.stack([whole[doc] for doc, _, _ in made])
         kinds += [what for _, what, _ in made]
         distances += (1 - (own * vectors).sum(axis=1)).tolist()
-        for name, values in told_apart(dense, own, vectors).items():
+        both = (own, [changer.texts[doc] for doc, _, _ in made]), (vectors, [text for _, _, text in made])
+        for name, values in told_apart(dense, corpus, *both).items():
             right[name] += values.tolist()
     found = figures(np.array(kinds), np.array(distances), {name: np.array(values) for name, values in right.items()})
     for row in found:

@@ -91,7 +91,13 @@ def open_dense(stage: Stage, options: DenseOptions, context: RankerContext) -> O
     """
     how = {"max_length": options.max_length, "pooling": options.pooling}
     half = options.precision == "bfloat16"
-    load = partial(load_encoder, similarity=options.similarity, half=half, **how)
+    load = partial(
+        load_encoder,
+        max_length=options.max_length,
+        pooling=options.pooling,
+        similarity=options.similarity,
+        half=half,
+    )
     about = {"model": _digest(options.model), **how, **({"precision": options.precision} if half else {})}
     return opened(load(options.model), about, stage, options, context, load)
 

@@ -144,7 +144,7 @@ class DenseOptions(VectorOptions, _SentenceTransformer):
 
     precision: Literal["float32", "bfloat16"] = option(
         "float32",
-        help="Matrix products of the model; bfloat16 is quicker where the processor has it (avx512_bf16, amx, most GPUs)",
+        help="Matrix products of the model; bfloat16 is quicker where the processor has it (avx512_bf16, amx, GPUs)",
     )
 
 
