@@ -314,8 +314,8 @@ class AmountFinder:
                 number = number.times(thousands[1], number.last)
         if unit is not None and _is_heading(tokens, number, unit, last):
             unit, span = None, None
-        if unit is None and 0 < number.value < 1 and [t.low for t in tokens[number.last : number.last + 2]] in _OF_A:
-            unit, last, span = self.forms.after(tokens, text, replace(number, last=number.last + 2))
+        if unit is None and 0 < number.value < 1 and (of := _of_a(tokens, number)):
+            unit, last, span = self.forms.after(tokens, text, replace(number, last=number.last + of))
             if unit is None or unit.family not in MEASURED or span is None or span[1] - span[0] < SHORTEST:
                 return number, None, number.last, None
         if unit is not None and unit.family == "currency" and not number.scaled:
@@ -356,8 +356,6 @@ class AmountFinder:
 
 
 _CLOSING = frozenset("more less higher lower fewer above below over under".split())
-_OF_A = (["of", "a"], ["of", "an"])
-"""What stands between a part and its unit: "1/4 of a mile"."""
 _PERIODS = frozenset("quarter quarters half months month period".split())
 OFTEN = "how often"
 """The rule's name of "twice daily" in `Amount.how`."""
@@ -366,6 +364,14 @@ _TO_MORE = (["-"], ["–"], ["‑"], ["to"])
 """What joins the ends of a range of money."""
 _FRAMES = {("(", ")"), ("&", ";")}
 """The marks around a currency that some texts leave there."""
+
+
+def _of_a(tokens: Sequence[Token], number: Number) -> int:
+    """How many tokens stand between a part and its unit: 2 in "1/4 of a mile", 1 in "1/2 a litre", else 0."""
+    words = [t.low for t in tokens[number.last : number.last + 2]]
+    if words in (["of", "a"], ["of", "an"]):
+        return 2
+    return int(words[:1] in (["a"], ["an"]) and tokens[number.last - 1].text in ("2", "½"))
 
 
 def _behind_brackets(tokens: Sequence[Token], number: Number) -> int | None:

@@ -333,7 +333,8 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
     if phrase == ("about",) and lead is not None and lead.low in TELLING and amount.number.value < 20:
         return unit.family not in ("count", "")
     if phrase == ("up", "to"):
-        return lead is None or lead.low not in RISES_TO
+        bought = lead is not None and lead.low == "back" and first > 1 and tokens[first - 2].low in _BUYING
+        return lead is None or lead.low not in RISES_TO or bought  # "will buy back up to 5 million shares"
     return not (phrase[:2] in (("as", "many"), ("as", "much")) and lead is not None and lead.low in ("twice", "half"))
 
 
@@ -350,6 +351,7 @@ def _is_agreed(tokens: Sequence[Token], amount: Amount, end: int) -> bool:
     return amount.unit.family in ("time", "currency") and noun.low not in DURATION_LEADS
 
 
+_BUYING = frozenset("buy buys buying bought pay pays paying paid give gives sell sells".split())
 _FEW = 3
 _SPREADING = frozenset(
     "spread spreads spreading scattered distributed dispersed stretch stretches stretched extends extended".split()
@@ -382,8 +384,12 @@ def _directs(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int
         near = {t.low for t in tokens[max(0, first - _NEAR_MOVE) : first]}
         leads = amount.last < len(tokens) and tokens[amount.last].low in ("to", "a", "in", "last")
         return leads or not near.isdisjoint(MOVES.keys() | TURNS.keys() | CHANGE_VERBS)  # "cut its rates from 5% to 4%"
-    if phrase == ("up", "to") and lead in _COPULAS:
+    if phrase == ("up", "to") and (lead in _COPULAS or lead.endswith("ed")):
         k = amount.last + (amount.last < len(tokens) and tokens[amount.last].text == ",")
+        if lead not in _COPULAS:  # "was revised up to $5 from $4", not "invited up to 5 from Spain"
+            return [t.low for t in tokens[k : k + 1]] == ["from"] and any(
+                t.kind == "number" for t in tokens[k + 1 : k + 3]
+            )
         return k < len(tokens) and tokens[k].low in ("from", "compared", "versus", "vs")
     if amount.unit.family == "time" and phrase[-1] in ("than", "then"):
         # "5 % higher than 12 months before"

@@ -24,6 +24,8 @@ _FINER = {
 _ALTERNATIVES = frozenset("between from either both respectively".split())
 _WHOLES = frozenset({*range(2, 13), 15, 16, 20, 25, 30, 40, 50, 60, 80, 100, 200, 500})
 """Of how many something is said to be "one in": round numbers."""
+_DIGITS = 10
+"""From here on numbers are written in digits, also where a "one in" stands before them."""
 _NEAR = 4
 
 
@@ -130,10 +132,14 @@ _THOUSAND = 1e3
 
 
 def _slashed(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
-    """The first of "$7/$9 million" with the magnitude of the second; None for anything else."""
-    if [t.text for t in tokens[a.last : b.first]] != ["/"] or a.unit != b.unit or a.unit.family != "currency":
+    """The first of "$7/$9 million", "$5/$8 a month" with what the second has; None for anything else."""
+    if [t.text for t in tokens[a.last : b.first]] != ["/"] or a.unit.family != "currency" or a.is_range:
         return None
-    if a.number.scaled or not b.number.scaled or a.is_range or not 0 < abs(a.low) < _SMALL:
+    if b.unit.name.startswith(f"{a.unit.name} per ") and not b.number.scaled and b.first < b.number.first:
+        return replace(a, unit=b.unit, how=(*a.how, "rate"))  # "$5/$8 a month"
+    if a.unit != b.unit:
+        return None
+    if a.number.scaled or not b.number.scaled or not 0 < abs(a.low) < _SMALL:
         return None
     value = float(f"{a.low * b.number.value / b.number.mantissa:.15g}")
     return replace(a, low=value, high=value, how=(*a.how, "shared magnitude"))
@@ -170,7 +176,8 @@ def _proportion(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
         return None
     if not 0 < a.low < b.low or b.low not in _WHOLES or not a.low.is_integer():
         return None
-    if a.number.written != b.number.written or not (a.number.written or a.low == 1 or every):
+    mixed = a.number.written and not b.number.written and a.low == 1 and b.low >= _DIGITS  # "one in 10"
+    if (a.number.written != b.number.written and not mixed) or not (a.number.written or a.low == 1 or every):
         return None
     if a.first and tokens[a.first - 1].low in ("no", "number", "the", "ranked", "finished"):
         return None

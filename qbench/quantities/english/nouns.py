@@ -370,7 +370,12 @@ _ATTRIBUTES = frozenset(
 """Singular nouns that a number before them counts, without a parser to say so: "a five-star hotel", "2 bed flat"."""
 
 
+_DISEASES = frozenset("diabetes rabies measles mumps herpes scabies caries shingles rickets tetanus".split())
+"""Words in -s that are no plurals: "egfr 30-59 diabetes"."""
+
+
 def _is_plural(word: str) -> bool:
     if word in ("people", "men", "women", "children", "staff", "personnel"):
         return True
-    return len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "as")) and word not in VERBS
+    plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "as"))
+    return plural and word not in VERBS and word not in _DISEASES

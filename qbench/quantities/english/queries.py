@@ -303,7 +303,7 @@ def _denied(tokens: Sequence[Token], first: int) -> int | None:
 def _late(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition | None:
     """The comparator after the name of what there is so much of, "30 days of vacation or more"; "7 metres plus"."""
     k = condition.last
-    if k < len(tokens) and tokens[k].low in TRAILING and (k + 1 == len(tokens) or tokens[k + 1].kind == "mark"):
+    if k < len(tokens) and tokens[k].low in TRAILING and (k + 1 == len(tokens) or _ends(tokens[k + 1])):
         used = (*condition.used, (tokens[k].start, tokens[k].end))
         return replace(condition, comparator=TRAILING[tokens[k].low], plain=False, used=used)
     paid = tokens[condition.last - 1].low in PERIODS  # "25 an hour or more"
@@ -315,6 +315,11 @@ def _late(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition | 
             used = (*condition.used, (tokens[k].start, tokens[phrase[1] - 1].end))
             return replace(condition, comparator=cast("Comparator", phrase[0]), plain=False, used=used)
     return None
+
+
+def _ends(following: Token) -> bool:
+    """Whether a mark after "max" leaves it to the amount before: not the "$" of "2 batteries max $300"."""
+    return following.kind == "mark" and following.text not in "$€£¥"
 
 
 def _below_bracket(tokens: Sequence[Token], first: int) -> Comparator | None:

@@ -33,19 +33,24 @@ WEIGHED = frozenset(
     "holds carry carries towing lbs lb kg".split()
 )
 """Words with which pounds are of weight."""
+HOMES = frozenset("house houses flat flats apartment apartments villa bungalow condo penthouse mansion".split())
+LOCAL = frozenset("within from away high tall wide long walk beach sea deep fence wall ceiling garden".split())
+"""Homes, and the words with which metres are said of them."""
 FEWEST_EACH = 20.0
 """From here on, "pp" in a query without percentages is "per person"."""
 
 
 def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quantity:
     """The quantity, in money where the query's words leave no other sense."""
-    if quantity.unit_span is None or quantity.unit not in ("pound-mass", "percentage point"):
+    if quantity.unit_span is None or quantity.unit not in ("pound-mass", "percentage point", "metre"):
         return quantity
     start, end = quantity.unit_span
     written = "".join(t.low for t in tokens if start <= t.start and t.end <= end)
     if written == "pp" and quantity.value >= FEWEST_EACH and not any(t.text == "%" for t in tokens):
         return replace(quantity, unit="", family="", base_unit="", base_value=quantity.value, base_high=quantity.high)
     words = [t.low for t in tokens if t.kind == "word"]
+    if quantity.unit == "metre":
+        return _millions(tokens, quantity, words)
     if written not in ("pound", "pounds") or not WEIGHED.isdisjoint(words):
         return quantity
     limits = [_MOST[thing] for word in words if (thing := _thing(word)) is not None]
@@ -60,6 +65,21 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
         base_value=units.to_base(quantity.value, sterling.name),
         base_high=units.to_base(quantity.high, sterling.name),
     )
+
+
+def _millions(tokens: Sequence[Token], quantity: Quantity, words: Sequence[str]) -> Quantity:
+    """The "1m" of "4 bed house under 1m" is a million: nobody asks for lower houses."""
+    start = quantity.value_span[1]
+    letter = next((t for t in tokens if t.start == start), None)
+    home = not HOMES.isdisjoint(words) and LOCAL.isdisjoint(words)
+    if letter is None or letter.text != "m" or not home or quantity.comparator not in ("<", "<="):
+        return quantity
+    low, high = quantity.value * 1e6, quantity.high * 1e6
+    span = quantity.value_span[0], letter.end
+    return replace(
+        quantity, value=low, high=high, unit="", family="", base_unit="", base_value=low, base_high=high,
+        value_span=span, unit_span=None,
+    )  # fmt: skip
 
 
 def _thing(word: str) -> str | None:

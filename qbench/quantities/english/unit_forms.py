@@ -127,9 +127,12 @@ class UnitReader:
             return None
         after = tokens[j + 1] if j + 1 < len(tokens) else None
         first = number.first
-        measured = after is not None and (after.low in DIMENSIONS or after.text in ")×")
+        measured = after is not None and (after.low in DIMENSIONS or after.low in _SAID or after.text in ")×")
         if after is not None and after.low in ("x", "by"):
             measured = j + 2 < len(tokens) and tokens[j + 2].kind == "number"
+        if not measured and after is not None and after.text.islower() and after.low not in FUNCTION_WORDS | VERBS:
+            # "a 2 1/2 in pipe": what an article stands before is no number of things in a pipe
+            measured = "/" in (t.text for t in tokens[first:j]) and first > 0 and tokens[first - 1].low in ("a", "an")
         times = first > 1 and tokens[first - 1].low in ("x", "×") and tokens[first - 2].kind == "number"
         if not measured and (after is None or after.text in ".,;" or after.kind == "number"):
             measured = _is_size(tokens, number, after)
@@ -281,6 +284,8 @@ def _is_size(tokens: Sequence[Token], number: Number, after: Token | None) -> bo
     return not year and not _SIZED.isdisjoint([*before, *ahead])
 
 
+_SAID = frozenset("is was were are has had".split())
+"""Words before which an "in" is no preposition: "24 x 36 in was"."""
 _NEAR_SIZE = 6
 _SIZED = frozenset(
     "display displays screen screens monitor monitors tv tvs television laptop laptops notebook tablet tablets "

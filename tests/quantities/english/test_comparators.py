@@ -60,6 +60,10 @@ def changes(text):
         ("upwards of 50 ships", ">"),
         ("as many as 60 ships", "<="),
         ("a maximum of 4 litres", "<="),
+        ("will buy back up to 5 million shares", "<="),
+        ("it climbed back up to 5 kg", "="),
+        ("invited up to 5 choirs from Spain", "<="),
+        ("usb 3.0 max 5 kg", "<="),
         ("a minimum of 4 litres", ">="),
         ("sub-9 second laps", "<"),
         # approximations
@@ -207,6 +211,7 @@ def test_comparator(text, comparator):
         ("lambs aged 4 weeks to 5 months", [">=", "<="]),
         ("it grew from 4 weeks to 5 months", ["=", "="]),
         ("5 min 30 s", ["="]),
+        ("the cost, revised up to 850 kg from 750 kg", ["=", "="]),
     ],
 )
 def test_comparators_of_several(text, expected):
