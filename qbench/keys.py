@@ -32,7 +32,7 @@ REVISIONS: dict[str, int] = {
     "grounding": 3,
     "grounded generation": 3,
     # Retrieval
-    "analysis": 1,
+    "analysis": 2,
     "bm25": 1,
     "dense": 2,
     "sparse": 2,
@@ -53,7 +53,7 @@ REVISIONS: dict[str, int] = {
     "judged benchmark": 1,
     "audit sheet": 3,
     # Descriptions and pairs
-    "description rules": 2,
+    "description rules": 3,
     "descriptions": 2,
     "description table": 1,
     "self-join": 1,

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from qbench.generation.forms import Style, UnitForm
 from qbench.generation.surfaces import RARE, clean, digits_of
+from qbench.quantities.chinese.characters import folded
 from qbench.quantities.chinese.lexicon import unit_forms as forms_read
 from qbench.quantities.chinese.lexicon import words, written_forms
 from qbench.quantities.units import Unit, Units
@@ -101,9 +102,11 @@ def form_beside(name: str, unit: Unit, value: float) -> UnitForm | None:
 
 def is_act(name: str) -> bool:
     """Whether a name is a verb: 回购超过500万股, but 估值高于5亿元."""
+    name = folded(name)
     return name in words("act") and not name.endswith(("价", "值", "涉资"))
 
 
 def stands_alone(name: str) -> bool:
     """Whether a name is more than a share: 占公司总股本超过5% asks for nothing, but beside 减持超过300万股."""
+    name = folded(name)
     return not name.startswith("占") or name.startswith(("占地", "占用", "占有"))

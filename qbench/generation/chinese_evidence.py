@@ -12,7 +12,7 @@ import polars as pl
 
 from qbench.generation.evidence import PARTED
 from qbench.generation.scope import NOT_DONE, PART
-from qbench.quantities.chinese.characters import plain
+from qbench.quantities.chinese.characters import folded, plain
 from qbench.quantities.chinese.lexicon import alternatives, comparators, phrases, words
 from qbench.quantities.chinese.notquantity import held
 
@@ -64,19 +64,20 @@ def doubts(table: pl.DataFrame, texts: Sequence[str]) -> list[str]:
     columns = ["concept", "concept_spans", "value", "value_start", "value_end", "unit_start", "unit_end", "high"]
     rows = table.select(columns).iter_rows(named=True)
     found = []
-    for row, text in zip(rows, texts, strict=True):
+    for row, original in zip(rows, texts, strict=True):
+        text, concept = plain(original), folded(row["concept"])
         spans = [
             (first, last)
             for first, last in row["concept_spans"]
-            if text[first:last].lower().split() == row["concept"].split()
+            if folded(original[first:last]).split() == concept.split()
         ]
-        if row["concept"] and not any(_tied(text, row, span) for span in spans):
+        if concept and not any(_tied(text, row, span) for span in spans):
             found.append(PARTED)
-        elif row["value"] < 0 and row["concept"].endswith(_NEVER_NEGATIVE):
+        elif row["value"] < 0 and concept.endswith(_NEVER_NEGATIVE):
             found.append(SLIP)
-        elif row["concept"].endswith(tuple(words("act"))) and _STEP * row["value"] < row["high"] < math.inf:
+        elif concept.endswith(tuple(words("act"))) and _STEP * row["value"] < row["high"] < math.inf:
             found.append(STEP)
-        elif row["concept"].endswith(_BALANCES) and _DUE.search(plain(text[: row["value_start"]])):
+        elif concept.endswith(_BALANCES) and _DUE.search(text[: row["value_start"]]):
             found.append(PART)
         elif _is_planned(text, row) or any(_NOT_YET.search(text, 0, first) for first, _ in spans):
             found.append(NOT_DONE)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from qbench.generation.gate import CODE, MOVED, NOTHING, PER_SHARE, POPULATION, SHARE_OR_GROWTH, TIME, WORDLESS, Gate
 from qbench.generation.pairs import Pair
+from qbench.quantities.chinese.characters import folded
 from qbench.quantities.chinese.lexicon import words
 
 HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -28,7 +29,7 @@ class ChineseGate(Gate):
 
     def reason(self, pair: Pair) -> str | None:
         """Why nobody would ask about a pair; None if somebody might."""
-        concept, family = "".join(pair.concept), self.mentions.family_of(pair.unit)
+        concept, family = folded("".join(pair.concept)), self.mentions.family_of(pair.unit)
         if not self.sane(concept):
             return WORDLESS
         if concept in words("empty") or concept in words("adverb") or concept in words("state"):

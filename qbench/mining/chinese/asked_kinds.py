@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from qbench.quantities.chinese.characters import plain
+
 _WORDS: dict[str, str] = {
     "currency": "价格 股价 售价 金额 费用 成本 收入 营收 利润 净利润 亏损 净亏损 市值 "
     "工资 薪酬 租金 预算 债务 营业额 销售额 多少钱",
@@ -42,7 +44,7 @@ def asked_words(text: str) -> str:
     >>> asked_words("公司净利润是多少"), asked_words("蓝月公司的员工人数"), asked_words("公司")
     ('净利润', '蓝月公司 员工人数', '公司')
     """
-    asked = _QUESTION.sub(" ", text)
+    asked = _QUESTION.sub(" ", plain(text))
     return " ".join(_NOBODY.sub(" ", asked).split()) or " ".join(asked.split())
 
 
@@ -54,6 +56,7 @@ def asked_family(text: str) -> tuple[str, str] | None:
     >>> asked_family("蓝月公司的净利润是多少"), asked_family("员工人数"), asked_family("房屋的面积和价格")
     (('currency', '蓝月公司'), None, None)
     """
+    text = plain(text)
     found = {_FAMILY[word] for word in _ASKED.findall(text)}
     rest = " ".join(_QUESTION.sub(" ", _ASKED.sub(" ", text)).split())
     return (found.pop(), rest) if len(found) == 1 and rest else None

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from qbench.mining.chinese.times import TIME
 from qbench.mining.languages import NOTHING, ONLY_TIME
+from qbench.quantities.chinese.characters import plain
 from qbench.quantities.types import Quantity
 
 _EMPTY = frozenset(
@@ -32,7 +33,7 @@ def lack(words: str, sentence: str, mention: Quantity, segments: Iterable[tuple[
     """
     if mention.family == "count" and mention.unit:
         return ""
-    rest = TIME.sub(" ", words)
+    rest = TIME.sub(" ", plain(words))
     if _NAMES.search(_STATED.sub(" ", rest)):
         return ""
     return ONLY_TIME if not _NAMES.search(rest) else NOTHING

@@ -10,6 +10,7 @@ from qbench.keys import revision
 from qbench.mining.chinese.asked_kinds import ANYONE
 from qbench.mining.chinese.times import TIME
 from qbench.mining.types import Description
+from qbench.quantities.chinese.characters import plain
 from qbench.quantities.chinese.lexicon import alternatives, words
 from qbench.quantities.extractors import Extractor, ExtractorOptions, get_extractor
 from qbench.quantities.languages import CHINESE
@@ -64,6 +65,7 @@ class ChineseRulesParser:
         return [self._parse(text, mentions) if mentions else [] for text, mentions in sentences]
 
     def _parse(self, text: str, mentions: Sequence[Quantity]) -> list[Description]:
+        text = plain(text)
         company = _company(text)
         # What a value is compared with is not its own time: "较上年同期".
         found = (match.span() for match in TIME.finditer(text))

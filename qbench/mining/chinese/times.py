@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qbench.mining.periods import Periods, years
+from qbench.quantities.chinese.characters import folded
 
 _DIGITS = r"[\d０-９〇零一二三四五六七八九十]"
 _DATE = rf"{_DIGITS}{{4}} ?年(?: ?{_DIGITS}{{1,3}} ?月(?:份|底|末|初)?)?(?: ?{_DIGITS}{{1,3}} ?[日号])?"
@@ -28,10 +29,10 @@ _PARTS = {
     "上半年|半年度|中期": 0b000000111111,
     "下半年": 0b111111000000,
     "前三季度": 0b000111111111,
-    "(?:^|[^前])(?:第?一|1|Q1)季": 0b000000000111,
-    "(?:^|[^前])(?:第?二|2|Q2)季": 0b000000111000,
-    "(?:^|[^前])(?:第?三|3|Q3)季": 0b000111000000,
-    "(?:^|[^前])(?:第?四|4|Q4)季": 0b111000000000,
+    "(?:^|[^前])(?:第?一|1|q1)季": 0b000000000111,
+    "(?:^|[^前])(?:第?二|2|q2)季": 0b000000111000,
+    "(?:^|[^前])(?:第?三|3|q3)季": 0b000111000000,
+    "(?:^|[^前])(?:第?四|4|q4)季": 0b111000000000,
 }
 """Parts of a year -> their months, January the lowest bit."""
 _LENGTHS = {"半年|中期": 24, "前三季度": 36, "(?:^|[^半])年度|年报|全年": 48, "(?:第?[一二三四]|[1-4]|单|本|当)季": 12}
@@ -40,7 +41,7 @@ _LENGTHS = {"半年|中期": 24, "前三季度": 36, "(?:^|[^半])年度|年报|
 
 def periods(texts: pl.Series) -> Periods:
     """The years, months and lengths of reporting periods of each text."""
-    plain = texts.str.normalize("NFKC")
+    plain = pl.Series(texts.name, [folded(text or "") for text in texts], dtype=pl.String)
     return Periods(years(plain, r"(?:19|20)\d\d(?:年|[-/.]\d)"), _months(plain), _bits(plain, _LENGTHS))
 
 

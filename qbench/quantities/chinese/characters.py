@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
+from pathlib import Path
 
 _FULL_WIDTH = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " "}
 _SAME = {
-    "〇": "零", "○": "零", "Ｏ": "零", "億": "亿", "萬": "万",
-    "時": "时", "間": "间", "點": "点", "負": "负", "兩": "两", "倆": "两",
-    "俩": "两",
-
-    "個": "个", "圓": "元", "圆": "元", "噸": "吨", "歲": "岁", "餘": "余", "幾": "几",
-    "約": "约", "過": "过", "於": "于", "達": "达", "為": "为", "漲": "涨", "長": "长", "減": "减", "佔": "占",
+    "〇": "零", "○": "零", "Ｏ": "零", "倆": "两", "俩": "两", "圓": "元", "圆": "元", "佔": "占",
     "～": "~", "〜": "~", "∼": "~", "–": "-", "—": "-", "－": "-", "−": "-", "‐": "-", "‑": "-",
     "￥": "¥", "％": "%", "，": ",", "．": ".", "：": ":", "（": "(", "）": ")", "；": ";",
     "\u00a0": " ", "\u200b": " ", "\u2002": " ", "\u2003": " ", "\u2009": " ", "\ufeff": " ", "\u202f": " ",
@@ -24,24 +21,36 @@ _AS_NUMERAL = re.compile(
     rf"[{_FORMS}零〇]{{2,}}|[{_FORMS}](?=[ ]?[{_NUMERALS}元圆圓角吨噸斤倍成折点點]|分之)|(?<=[{_NUMERALS}之])[{_FORMS}]"
 )
 """Financial numerals that are numerals: 陆 and 伍 are also names, 參 and 拾 also verbs."""
-_TABLE = str.maketrans(_FULL_WIDTH | _SAME)
+_DATA = Path(__file__).parent / "data" / "traditional.txt"
+
+
+@cache
+def _traditional() -> dict[int, str]:
+    """Traditional characters, by code, and the simplified ones that stand for them."""
+    lines = (line for line in _DATA.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+    return {ord(sign): word[0] for line in lines for word in line.split() for sign in word[1:]}
+
+
+@cache
+def _plain() -> dict[int, str]:
+    return _traditional() | {ord(sign): same for sign, same in (_FULL_WIDTH | _SAME).items()}
 
 
 def plain(text: str) -> str:
     """A text of the same length in the forms that the rules know: spans count in both alike.
 
-    >>> plain("３．５億元（約），貳拾")
-    '3.5亿元(约),二十'
+    >>> plain("３．５億元（約），貳拾，淨資產")
+    '3.5亿元(约),二十,净资产'
     """
     if _FINANCIAL.keys() & {*text}:
         text = _AS_NUMERAL.sub(lambda match: "".join(_FINANCIAL.get(sign, sign) for sign in match[0]), text)
-    return text.translate(_TABLE)
+    return text.translate(_plain())
 
 
 def folded(text: str) -> str:
-    """A text without differences of width and case, for comparing words.
+    """A text without differences of width, case and traditional characters, for comparing words.
 
-    >>> folded("ＲＯＥ ﬁ")
-    'roe fi'
+    >>> folded("ＲＯＥ ﬁ 淨資產收益率")
+    'roe fi 净资产收益率'
     """
-    return unicodedata.normalize("NFKC", text).lower()
+    return unicodedata.normalize("NFKC", text).lower().translate(_traditional())

@@ -57,10 +57,10 @@ def tokenized(texts: pl.Series) -> pl.Series:
 
 
 def fold(word: str) -> str:
-    """A word without differences of width and case.
+    """A word without differences of width, case and traditional characters.
 
-    >>> fold("ＲＯＥ"), fold("净利润")
-    ('roe', '净利润')
+    >>> fold("ＲＯＥ"), fold("净利润"), fold("淨利潤")
+    ('roe', '净利润', '净利润')
     """
     from qbench.quantities.chinese.characters import folded
 
@@ -77,9 +77,10 @@ def parts(word: str) -> list[str]:
     >>> parts("归母净利润"), parts("roe"), parts("占公司股份总数的比例")
     (['归母', '母净', '净利', '利润'], ['roe'], ['占总', '总股', '股本'])
     """
+    from qbench.quantities.chinese.characters import folded
     from qbench.quantities.chinese.tokens import tokens
 
-    word = word.replace("的", "")
+    word = folded(word).replace("的", "")
     return tokens(_share(word) if word.startswith("占") else word) or [word]
 
 
@@ -112,5 +113,5 @@ def denies(before: Sequence[str]) -> bool:
 
 
 def stem(word: str) -> str:
-    """A word without differences of width and case: Chinese words have no other forms."""
+    """The same as `fold`: Chinese words have no other forms."""
     return fold(word)
