@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from qbench.quantities.chinese.lexicon import Form, longest_form, unit_forms
-from qbench.quantities.chinese.numbers import BELOW_ZERO, LONGEST, Number, read_number
+from qbench.quantities.chinese.numbers import BELOW_ZERO, LIMIT_BEFORE, LONGEST, Number, read_number
 from qbench.quantities.types import Span
 from qbench.quantities.units import NO_UNIT, Unit, Units
 
@@ -55,7 +55,7 @@ def _product(number: float, factor: float) -> float:
 
 
 _HALF = re.compile(
-    r"(?<![上下前后大多一过])半(?=(?:个)?(?:年|月|小时|天|周|星期|公里|里|斤|吨|升|米|岁|个|倍|成))(?!年[报度])"
+    r"(?<![上下前后大多一])(?<!(?<!超)过)半(?=(?:个)?(?:年|月|小时|天|周|星期|公里|里|斤|吨|升|米|岁|个|倍|成))(?!年[报度])"
 )
 _PARTS = re.compile(r"(?P<base>[百千万]?万|百|千)分之[ ]?")
 _BASES = {"百": 1.0, "千": 0.1, "万": 1e-2, "百万": 1e-4, "千万": 1e-5, "万万": 1e-6}
@@ -67,6 +67,12 @@ def _whole(text: str, at: int) -> Number | None:
     return Number(100.0, 100.0, 3, at, at + 1) if text[at : at + 1] == "百" else None
 
 
+_MULTIPLE = re.compile(r"(?<=翻)了?近?[番倍]|(?:(?<=翻)|(?<=翻了)|(?<=翻了近))(?P<times>[一两二三四五六七八九])番")
+"""翻番, 翻倍, 翻了两番."""
+_ONE_HALF = re.compile(
+    r"(?<![另前后上下这那几])(?<!一半)一半(?!一半)|(?<![大多少])半数|(?<=过)半(?![年天月日百小个场程生辈夜数])|(?<=减)半(?![年天月日小个径])"
+)
+"""Half of something, as English has it: 一半以上, 超过半数, 过半, 减半."""
 _SLASH = re.compile(r"/(?P<under>\d{1,3})(?![\d/.])")
 _OF = re.compile(r"分之[ ]?")
 _TENTHS = re.compile(r"[ ]?成(?P<half>半)?(?![为立功本员交长果熟都绩份品像型分套因败人语了年])")
@@ -122,6 +128,11 @@ class AmountFinder:
                 return Amount(
                     number, unit, _BASES[parts["base"]], 0.0, (start, parts.end()), start, number.end, ("parts",)
                 )
+        if multiple := _MULTIPLE.match(text, start):
+            return self._multiple(text, multiple)
+        if part := _ONE_HALF.match(text, start):
+            number = Number(0.5, 0.5, 1, *part.span())
+            return Amount(number, NO_UNIT, start=part.start(), end=part.end(), how=("half",))
         if half := _HALF.match(text, start):
             number = Number(0.5, 0.5, 1, start, half.end())
         else:
@@ -140,6 +151,13 @@ class AmountFinder:
             part = replace(number, value=ratio, high=ratio, end=slash.end())
             return Amount(part, NO_UNIT, start=start, end=part.end, how=("fraction",))
         return self._shares(text, number) or self._measured(text, number)
+
+    def _multiple(self, text: str, match: re.Match[str]) -> Amount:
+        """翻番, 翻了三番: each 番 doubles, so that three add seven times as much; 翻倍 adds one."""
+        number = read_number(text, match.start()) if match["times"] else None
+        added = 1.0 if number is None else 2.0**number.value - 1
+        read = Number(added, added, 1, *match.span())
+        return Amount(read, self.units.get("count"), start=match.start(), end=match.end(), how=("doubled",))
 
     def _shares(self, text: str, number: Number) -> Amount | None:
         """三成, 七成五, 八五折."""
@@ -274,16 +292,26 @@ def is_quantity(text: str, amount: Amount) -> bool:
     if written == "一" and amount.unit.name in _BARE_TIMES and not amount.extra:  # 一个半小时 is one
         timed = _TIMED.search(text, max(0, number.start - 8), number.start) or _TIMED_AFTER.match(text, amount.end)
         return timed is not None
-    if measured:
+    if written in _ALONE and amount.unit.family == "time":
+        return False  # 近百年 is the last hundred years
+    if "half" in amount.how and _PASSED.search(text, max(0, number.start - 8), number.start):
+        return False
+    if measured or "half" in amount.how:
         return True
     if written == "一":
-        return False
+        return amount.unit.name == "count"  # 一倍
+    if written in _ALONE and amount.unit_span is None:
+        return _ENDED.match(text, number.end) is not None
     if amount.unit.name or amount.unit_span is not None:
         return True
     if len(text) < LONGEST and text.strip() == written:
         return True
     before = max(0, number.start - 8)
-    bound = _BOUND_AFTER.match(text, number.end) or _BOUND_BEFORE.search(text, before, number.start)
+    bound = (
+        _BOUND_AFTER.match(text, number.end)
+        or _BOUND_BEFORE.search(text, before, number.start)
+        or LIMIT_BEFORE.search(text, before, number.start)
+    )
     return number.scaled and (len(written) > 2 or bound is not None)
 
 
@@ -319,8 +347,13 @@ _FAHRENHEIT = re.compile(r"华氏(?:温度)?[ ]?$")
 _BOUND_AFTER = re.compile(r"[ ]?(?:以[上下内]|或|左右|余|多|上下)")
 _BOUND_BEFORE = re.compile(r"(?:[大小多少高低等]于|超过|至少|至多|最少|最多|不到|不足|不满|约|[为是达])了?[ ]?$")
 """What makes a numeral of two characters without a unit a number: 五百以上, 超过一千."""
+_PASSED = re.compile(r"(?:时间|期限|期)(?:已经?)?过$")
+"""时间过半 is how far something is, and no share of it."""
+_ALONE = ("百", "千", "万", "亿")
+_ENDED = re.compile(r"[ ]?(?:$|[,。;!?、)的]|大关)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _NUMERAL = "零一二两三四五六七八九十"
 _BEGIN = re.compile(
-    rf"(?<![\d.])(?:负的?[ ]?(?=[\d{_NUMERAL}])|{BELOW_ZERO}|(?<![\dA-Za-z%)])-[ ]?(?=\d)|[\d{_NUMERAL}百千万半])"
+    rf"(?<![\d.])(?:负的?[ ]?(?=[\d{_NUMERAL}])|{BELOW_ZERO}|(?<![\dA-Za-z%)])-[ ]?(?=\d)|[\d{_NUMERAL}百千万亿半]"
+    r"|(?<=翻)[了近番倍])"
 )

@@ -67,6 +67,12 @@ def _never_after() -> re.Pattern[str]:
     return re.compile("[ ]?" + alternatives(phrases()["never after"]))
 
 
+_PAST = re.compile(r"(?:^|[^超经通不])过$|(?:^|[^跌打突])破$")
+"""过半, 票房过亿, 破百万."""
+_STANDING = "十百千万亿半"
+"""What 过 bounds; before digits it says what was done (通过5项)."""
+_OF = re.compile(r"(?P<words>不足|不到|不及|超过|超|近|接近|约|大约|约为|高于|低于|少于|多于)[^,。;:、()\d]{1,12}的$")
+"""不足去年的一半, 超过对手的两倍: the bound stands before what the share or the multiple is of."""
 _THAN = re.compile(r"比[ ]?$")
 _MORE = re.compile(r"[ ]?更?(?:(?P<more>[大高多重长贵快宽深厚远])|[小低少轻短慢窄浅薄近]|便宜)(?![大小多少高低])")
 """比5公斤重, 比5公斤轻."""
@@ -89,6 +95,12 @@ def modified(text: str, said: Stated, floor: int) -> Modified:
         span = (reach + match.start(), reach + match.start() + len(words.rstrip()))
         found = replace(found, comparator=cast("MentionComparator", comparator), comparator_span=span,
                         first=span[0], how=("comparator",))  # fmt: skip
+    elif _PAST.search(text, max(0, start - 2), start) and (text[start] in _STANDING or text[start - 1] == "破"):
+        found = replace(found, comparator=">", comparator_span=(start - 1, start), first=start - 1, how=("comparator",))
+    elif _is_multiple(amount) and (bound := _OF.search(text, max(floor, start - REACH), start)):
+        known = cast("MentionComparator", comparators("before")[bound["words"]])
+        found = replace(found, comparator=known, comparator_span=bound.span("words"), first=bound.start(),
+                        how=("comparator",))  # fmt: skip
     if not _never_after().match(text, said.end) and (match := _after().match(text, said.end)):
         comparator = comparators("after")[match["words"]]
         if found.comparator in ("=", "~") and not (
@@ -112,6 +124,11 @@ def modified(text: str, said: Stated, floor: int) -> Modified:
         other: Change = "down" if found.change == "up" else "up"
         found = replace(found, change=other)
     return found
+
+
+def _is_multiple(amount: Amount) -> bool:
+    """Whether an amount is a share or a multiple of something: 一半, 三分之一, 两倍."""
+    return amount.unit.name == "count" or not {"half", "fraction"}.isdisjoint(amount.how)
 
 
 def _bounded(amount: Amount) -> bool:

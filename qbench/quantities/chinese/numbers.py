@@ -19,7 +19,10 @@ SCALES = {
 _UNITS = frozenset("百千万亿")
 """What follows a 两 within a numeral; at the end of one it is a weight: 三十两."""
 BIG = {"万": 10**4, "亿": 10**8, "兆": 10**12}
-_LIMIT_BEFORE = re.compile(r"(?:超过?|逾|突破|高于|大于|低于|不到|不足|(?<![附最])近|接近)[了达]?$")
+LIMIT_BEFORE = re.compile(
+    r"(?:超过?|逾|突破|高于|大于|低于|不到|不足|(?<![附最])近|接近|(?<![超经通不])过|(?<!打)破)[了达]?$"
+)
+"""What makes a unit of numbers that stands alone a number: 超亿元, 近千人, 过百万."""
 _THOUSANDS = re.compile(r"[kK](?![A-Za-z\d])")
 _SCALE_WORD = re.compile(
     r"[ ]?(?:(?P<word>thousand|million|billion|trillion)|(?P<short>mn|bn|[mkb]))(?![A-Za-z\d])", re.I
@@ -47,7 +50,7 @@ BELOW_ZERO = (
 )
 """A sign of temperatures: 零下5℃ is -5; 归零下 and 零下午 are other words."""
 _START = re.compile(
-    r"(?P<sign>负的?{gap}|{below}|(?<![\dA-Za-z%)\]])-{gap})?(?=[\d零一二两三四五六七八九十百千])".replace(
+    r"(?P<sign>负的?{gap}|{below}|(?<![\dA-Za-z%)\]])-{gap})?(?=[\d零一二两三四五六七八九十百千万亿])".replace(
         "{gap}", _GAP
     ).replace("{below}", BELOW_ZERO)
 )
@@ -141,7 +144,7 @@ def read_number(text: str, start: int) -> Number | None:
         at = piece.end()
         if shape[-1] in "sba" and (more := _ABOUT.match(text, at)):
             about, at = True, more.end()
-    above = shape == "sb" and _LIMIT_BEFORE.search(text, max(0, start - 6), start)
+    above = shape in ("s", "b", "sb", "bb") and LIMIT_BEFORE.search(text, max(0, start - 6), start)
     if not shape or (shape[0] in "sb" and text[begun.end()] != "十" and not above):
         return None  # 千 and 万 alone are words; 超百亿 is more than one 百亿
     if shape == "a" and (scale_word := _scale_word(text, begun.end(), at)):
@@ -182,7 +185,7 @@ def _fits(kind: str, written: str, shape: str, found: _Sum) -> bool:
         return False  # 2019十大
     if kind == "small":
         return shape[-1:] in ("", "a", "r") or (shape[-1:] == "s" and SMALL[written] < found.last)
-    return bool(shape)
+    return True
 
 
 def _take(found: _Sum, kind: str, written: str) -> None:
@@ -203,6 +206,8 @@ def _take(found: _Sum, kind: str, written: str) -> None:
     elif kind == "small":
         found.small(SMALL[written])
     else:
+        if not found.seen and not found.total:
+            found.put(1.0)  # 超亿元
         found.big(BIG[written])
 
 

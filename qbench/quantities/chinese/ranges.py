@@ -64,6 +64,8 @@ def _joined(text: str, one: Amount, other: Amount) -> Stated | None:
     within = _WITHIN.search(text, max(0, one.start - 3), one.start)
     lies = within is not None and within[0].strip() in ("介于", "介乎")
     between = _AND.fullmatch(gap) and (lies or _BETWEEN.match(text, other.end) is not None)
+    if to and not other.unit.name and other.unit_span is None and "sign before" in one.how:  # $3-5 million
+        other = replace(other, unit=one.unit, unit_span=one.unit_span)
     bare = other.unit.name.partition(" per ")[0]
     if not (to or between) or one.unit.name.partition(" per ")[0] not in ("", bare):
         return None
@@ -72,7 +74,7 @@ def _joined(text: str, one: Amount, other: Amount) -> Stated | None:
     if one.unit_span is not None and not one.unit.name:
         return None
     first, second = one.value, other.value
-    if not one.unit.name:
+    if not one.unit.name or one.unit_span == other.unit_span:
         first *= other.factor
         if one.number.scale == 1 and other.number.scale > 1 and one.number.value < second / other.number.scale * 10:
             first *= other.number.scale

@@ -19,7 +19,7 @@ from qbench.quantities.chinese.ranges import Stated, stated
 from qbench.quantities.types import ParsedQuery, Quantity, Span
 from qbench.quantities.units import Units
 
-_NUMERALS = re.compile(r"[\d零一二两三四五六七八九十百千半]")
+_NUMERALS = re.compile(r"[\d零一二两三四五六七八九十百千万亿半番倍]")
 
 Explained = tuple[Quantity, tuple[str, ...]]
 

@@ -19,8 +19,7 @@ _PIECE = re.compile(r"\d+(?:[.,]\d+)*|[a-z][a-z0-9_]*|[\u3400-\u9fff\uf900-\ufaf
 
 
 def pieces(text: str) -> list[str]:
-    """Numbers as they are written, Latin words, signs of units, and runs of Han characters, without case and width,
-    traditional characters as simplified ones.
+    """Numbers as they are written, Latin words, signs of units, and runs of Han characters, all of them folded.
 
     >>> pieces("ＡＢＣ净利润３.5亿元")
     ['abc', '净利润', '3.5', '亿元']
