@@ -131,8 +131,8 @@ class AmountFinder:
         if multiple := _MULTIPLE.match(text, start):
             return self._multiple(text, multiple)
         if part := _ONE_HALF.match(text, start):
-            number = Number(0.5, 0.5, 1, *part.span())
-            return Amount(number, NO_UNIT, start=part.start(), end=part.end(), how=("half",))
+            of_something = Number(0.5, 0.5, 1, *part.span())
+            return Amount(of_something, NO_UNIT, start=part.start(), end=part.end(), how=("half",))
         if half := _HALF.match(text, start):
             number = Number(0.5, 0.5, 1, start, half.end())
         else:

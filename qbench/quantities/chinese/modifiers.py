@@ -97,9 +97,9 @@ def modified(text: str, said: Stated, floor: int) -> Modified:
                         first=span[0], how=("comparator",))  # fmt: skip
     elif _PAST.search(text, max(0, start - 2), start) and (text[start] in _STANDING or text[start - 1] == "破"):
         found = replace(found, comparator=">", comparator_span=(start - 1, start), first=start - 1, how=("comparator",))
-    elif _is_multiple(amount) and (bound := _OF.search(text, max(floor, start - REACH), start)):
-        known = cast("MentionComparator", comparators("before")[bound["words"]])
-        found = replace(found, comparator=known, comparator_span=bound.span("words"), first=bound.start(),
+    elif _is_multiple(amount) and (of := _OF.search(text, max(floor, start - REACH), start)):
+        said_before = cast("MentionComparator", comparators("before")[of["words"]])
+        found = replace(found, comparator=said_before, comparator_span=of.span("words"), first=of.start(),
                         how=("comparator",))  # fmt: skip
     if not _never_after().match(text, said.end) and (match := _after().match(text, said.end)):
         comparator = comparators("after")[match["words"]]
