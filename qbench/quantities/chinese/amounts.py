@@ -130,9 +130,9 @@ class AmountFinder:
                 )
         if multiple := _MULTIPLE.match(text, start):
             return self._multiple(text, multiple)
-        if part := _ONE_HALF.match(text, start):
-            of_something = Number(0.5, 0.5, 1, *part.span())
-            return Amount(of_something, NO_UNIT, start=part.start(), end=part.end(), how=("half",))
+        if half_of := _ONE_HALF.match(text, start):
+            of_something = Number(0.5, 0.5, 1, *half_of.span())
+            return Amount(of_something, NO_UNIT, start=start, end=half_of.end(), how=("half",))
         if half := _HALF.match(text, start):
             number = Number(0.5, 0.5, 1, start, half.end())
         else:
