@@ -17,6 +17,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.benchmark.disk import open_benchmark
 from qbench.training.codebook import train_codebook
 from qbench.training.codebook_data import CodebookData, Pairs, read_codebook_data
@@ -30,12 +31,13 @@ READ = ("negatives", "pairs", "pool", "lowest_grade", "dev_queries", "seed")
 class Reader:
     """Reads what a codebook learns from, and remembers it. JPQ trains the encoder in place, and gets one of its own."""
 
-    def __init__(self, queries: int | None = None) -> None:
+    def __init__(self, benchmark: Benchmark, queries: int | None = None) -> None:
         self.known: dict[tuple[Any, ...], CodebookData] = {}
-        self.queries = queries
+        self.benchmark, self.queries = benchmark, queries
 
-    def __call__(self, benchmark: Any, stage: Any, work: Path, recipe: CodebookRecipe, progress: Any) -> CodebookData:
+    def __call__(self, _: Any, stage: Any, work: Path, recipe: CodebookRecipe, progress: Any) -> CodebookData:
         """As `read_codebook_data`."""
+        benchmark = self.benchmark
         if recipe.variant == "JPQ" and recipe.query_lr:
             return read_codebook_data(benchmark, stage, work, recipe, progress)
         key = tuple(getattr(recipe, name) for name in READ)
@@ -62,7 +64,11 @@ def main() -> None:
     reader.add_argument("--queries", type=int)
     options = reader.parse_args()
     changes = {name: json.loads(value) for name, _, value in (pair.partition("=") for pair in options.set)}
-    benchmark, read = open_benchmark(options.bench), Reader(options.queries)
+    whole = open_benchmark(options.bench)
+    # Of fewer queries, a codebook has another key, and its documents the same vectors.
+    fewer = f"{benchmark_key(whole)}, {options.queries} queries"
+    benchmark = replace(whole, digest=fewer) if options.queries else whole
+    read = Reader(whole, options.queries)
     wanted = [
         (seed, M, K, variant)
         for seed in options.seeds

@@ -95,7 +95,7 @@ class Study:
         name = f"{self.encoder}-{compression}" if compression else self.encoder
         opened = self.bench.first_stage(parse_system(name).first, POOL)
         ranker: Any = opened.ranker
-        row: dict[str, Any] = {"system": name.replace(self.encoder, "S"), **sizes(ranker)}
+        row: dict[str, Any] = sizes(ranker)
         for split, queries in self.queries.items():
             own_encoder = ranker.vectors.codec.query_model() is not None
             searches = ranker.encoded(queries.searches) if own_encoder else queries.searches

@@ -4,6 +4,8 @@
     python benchmarks/compression_tables.py ROWS --grid PICTURE.svg
     python benchmarks/compression_tables.py ROWS --curves PICTURE.svg NAME...
 
+ROWS is the study's folder, or benchmarks/results/compression_rows.jsonl.
+
 A row of a table is the mean over its names' files (seeds), query by query. In brackets stands the difference from the
 row --against, with a star where it is significant: paired randomisation by query, Holm over the table's differences.
 Below it, the smallest difference that 97 queries would show: 1.96 standard errors of the largest and smallest kind.
@@ -27,9 +29,10 @@ ALPHAS = ("0.0", "0.1", "0.3", "0.5")
 
 
 def read(rows: Path) -> dict[str, dict[str, Any]]:
-    """All rows by name."""
-    files = sorted(rows.glob("*.json"))
-    return {row["name"]: row for row in (json.loads(file.read_text(encoding="utf-8")) for file in files)}
+    """All rows by name, from the folder of the study or from one file with a row in each line."""
+    files = [rows] if rows.is_file() else sorted(rows.glob("*.json"))
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    return {row["name"]: row for row in map(json.loads, lines)}
 
 
 def column_of(alpha: str) -> str:
