@@ -188,7 +188,10 @@ class StoredVectors:
     def select(self, rows: slice | NDArray[np.integer[Any]]) -> Arrays:
         """Some rows of every array, with the words of their texts where the codec needs them."""
         some = {name: array[rows] for name, array in self.arrays.items()}
-        return some if self.words is None else {**some, WORDS: self.words(np.arange(len(self))[rows])}
+        if self.words is None:
+            return some
+        numbers = np.arange(*rows.indices(len(self))) if isinstance(rows, slice) else rows
+        return {**some, WORDS: self.words(numbers)}
 
     def rows(self, first: int, last: int) -> NDArray[np.float32]:
         """The vectors first to last, decoded, shape (last - first, dimension)."""
