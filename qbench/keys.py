@@ -28,7 +28,7 @@ REVISIONS: dict[str, int] = {
     "relax": 2,
     "generation": 7,
     "expansion": 2,
-    "synthesis": 3,
+    "synthesis": 4,
     "grounding": 3,
     "grounded generation": 3,
     # Retrieval

@@ -158,7 +158,7 @@ def _generate_grounded(
             remedy="Other names of attributes and kinds stand in the mapping; for other wordings give --templates",
         )
     options.refuse_unused(grounded=True)
-    file = wording_file(options.domain, options.templates)
+    file = wording_file(options.domain, options.templates, index.extractor_options().language)
     wording = load_wording(file)
     made_of = {"index": index.manifest.digest, "options": options.key(), "templates": file_digest(file)}
     key = keys.key("grounded generation", **made_of)

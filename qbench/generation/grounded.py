@@ -62,11 +62,12 @@ class GroundedQueries(Collection):
         self.table = FactTable.load(self.index, units)
         self.sentences = self.index.collected(self.index.sentences())
         self.quantities = self.index.collected(self.index.quantities())
-        self._matcher = Matcher(self.quantities, self.index.extractor_options().language, given=True)
+        language = self.index.extractor_options().language
+        self._matcher = Matcher(self.quantities, language, given=True)
         mentions = self._mentions()
         self._place = {place: row for row, place in enumerate(mentions.select("doc_id", "value_start").iter_rows())}
         self._mention_rows = mentions.select("value", "unit", "value_start", "value_end").rows()
-        self.asker = Asker(self.table, self.wording, units, self.options, self._surfaces(mentions))
+        self.asker = Asker(self.table, self.wording, units, self.options, self._surfaces(mentions), language)
 
     def _mentions(self) -> pl.DataFrame:
         """The mentions that are about a fact, with the attribute."""

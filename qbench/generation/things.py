@@ -12,11 +12,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qbench.generation.fact_table import YES, FactTable
+from qbench.generation.languages import generation_package
 from qbench.generation.options import GenerationOptions
 from qbench.generation.round_values import candidates, choose, usual
-from qbench.generation.surfaces import UnitForm, pick_form, plain_forms, usual_forms
+from qbench.generation.surfaces import UnitForm, pick_form
 from qbench.generation.wording import Wording, Written
 from qbench.quantities.concept_match import Concept, concept_words, join_alternatives
+from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Comparator, Condition
 from qbench.quantities.units import Units
 from qbench.randomness import generator, shuffled
@@ -84,12 +86,12 @@ class Asked:
     conditions: tuple[tuple[int, Condition], ...]
 
 
-def categories(table: FactTable) -> list[Category]:
+def categories(table: FactTable, wording: Wording) -> list[Category]:
     """The categories that somebody may look for: all things, their kinds, and what narrows them down.
 
     A noun that is the name of one kind means that kind: among phones and tablets, a maker's "phone" is no tablet.
     """
-    noun = table.noun or "item"
+    noun = table.noun or wording.thing
     own = noun if noun in table.kinds else ""
     found = [Category((noun, *table.synonyms.get(own, ())), table.category(own), whole=True)]
     enough = max(LEAST, len(table.kinds) // 200)
@@ -99,7 +101,8 @@ def categories(table: FactTable) -> list[Category]:
     for qualifier, count in sorted(Counter(table.qualifiers).items()):
         if qualifier and count >= enough:
             called = qualifier.title() if qualifier.isupper() and len(qualifier) >= NO_ABBREVIATION else qualifier
-            found.append(Category((f"{called} {noun}",), table.category(own, qualifier)))
+            narrowed = wording.narrowed.format(qualifier=called, noun=noun)
+            found.append(Category((narrowed,), table.category(own, qualifier)))
     return found
 
 
@@ -113,6 +116,7 @@ class Asker:
         units: to convert and to write values.
         options: of the generation.
         mentions: columns attribute, unit, value, surface, before: how the texts write each attribute's values.
+        language: code of the language of the texts.
     """
 
     table: FactTable
@@ -120,6 +124,7 @@ class Asker:
     units: Units
     options: GenerationOptions
     mentions: pl.DataFrame
+    language: str = ENGLISH
     _said: dict[str, Counter[tuple[str, bool]]] = field(default_factory=dict)
     _values: dict[int, dict[str, list[float]]] = field(default_factory=dict)
     _few: list[NDArray[np.float64] | None] = field(default_factory=list)
@@ -140,7 +145,7 @@ class Asker:
 
     def topics(self) -> Iterator[Topic]:
         """All topics, in a fixed order. Attributes that no text states are left out."""
-        for category in categories(self.table):
+        for category in categories(self.table, self.wording):
             sizes = ([1] if self.options.single else []) + ([2, 3] if self.options.multi else [])
             for size in sizes:
                 chosen = list(combinations(self.spoken, size))
@@ -210,8 +215,8 @@ class Asker:
             base_unit=base.base_unit,
             base_value=self.units.to_base(low, unit),
             base_high=self.units.to_base(high, unit),
-            concept=concept_of(attribute.name, attribute.synonyms),
-            value_text=written.low if low == high else f"{written.low} to {written.high}",
+            concept=concept_of(attribute.name, attribute.synonyms, self.language),
+            value_text=written.low if low == high else self.wording.range.format(low=written.low, high=written.high),
         )
         return text, name, condition
 
@@ -257,7 +262,7 @@ class Asker:
 
     def _written(self, unit: str, low: float, high: float, rng: np.random.Generator) -> Written:
         form = self._form(unit, high, rng)
-        first, last = pick_form(low, form, rng, high if high != low else None)
+        first, last = pick_form(low, form, rng, high if high != low else None, language=self.language)
         if low == high:
             text = f"{form.before}{first}{form.after}"
             return Written(text, text)
@@ -268,19 +273,24 @@ class Asker:
         known = self.units.get(unit)
         if not unit:
             return UnitForm()
-        usual = usual_forms(self._said.get(unit, {}), known, self.units, value)
+        package = generation_package(self.language)
+        usual = package.usual_forms(self._said.get(unit, {}), known, self.units, value)
         if not usual:
-            forms = plain_forms(known, self.units, value)
+            forms = package.plain_forms(known, self.units, value)
             return forms[int(rng.integers(len(forms)))]
         weights = np.array([count for _, count in usual], dtype=float)
         return usual[int(rng.choice(len(usual), p=weights / weights.sum()))][0]
 
 
-def concept_of(name: str, synonyms: Sequence[str]) -> Concept:
+def concept_of(name: str, synonyms: Sequence[str], language: str = ENGLISH) -> Concept:
     """The concept of a condition: an attribute's name or one of its synonyms.
 
     >>> concept_of("RAM", ["main memory"])
     ('ram', '|', 'main', 'memory')
+    >>> concept_of("电池容量", [], "zh")
+    ('电池容量',)
     """
-    concepts = (concept_words(tuple(text.lower().split())) for text in (name, *synonyms))
+    names = (tuple(text.lower().split()) for text in (name, *synonyms))
+    # A Chinese name stays whole: it is taken apart where it is compared.
+    concepts = (concept_words(words) if language == ENGLISH else words for words in names)
     return join_alternatives(tuple(concept for concept in concepts if concept))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from qbench.errors import InputError
 from qbench.generation.options import Domain
 from qbench.generation.templates import check_slots
 from qbench.quantities.english.inflection import plural, singular
+from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Comparator
 from qbench.resources import resource
 from qbench.toml_files import TomlFile
@@ -81,6 +82,10 @@ class Wording:
         low, high: words of attributes of which people want little, and much.
         mass: last words of kinds that have no plural ("rice").
         asked: how often people ask for what of these, and of the others ("either").
+        thing: what things are called that nobody named.
+        narrowed: a kind of thing narrowed down by a maker or the like.
+        per: a constraint on an attribute that refers to something ("100 g").
+        range: both ends of a range.
     """
 
     frames: tuple[str, ...]
@@ -93,6 +98,10 @@ class Wording:
     high: tuple[str, ...] = ()
     mass: tuple[str, ...] = ()
     asked: Mapping[Wanted, Mapping[Comparator, float]] = field(default_factory=dict)
+    thing: str = "item"
+    narrowed: str = "{qualifier} {noun}"
+    per: str = "{constraint} per {per}"
+    range: str = "{low} to {high}"
 
     def constraint(
         self,
@@ -124,7 +133,7 @@ class Wording:
         phrase = chosen[int(rng.integers(len(chosen)))]
         text = phrase.format(name=name, value=written.low, low=written.low, high=written.high)
         text = _VOWEL.sub("an ", text)
-        return f"{text} per {attribute.per}" if attribute.per else text, name
+        return self.per.format(constraint=text, per=attribute.per) if attribute.per else text, name
 
     def query(self, category: str, constraints: Sequence[str], rng: np.random.Generator) -> str:
         """A whole query."""
@@ -147,13 +156,12 @@ class Wording:
         return plural(category)
 
     def wanted(self, attribute: Attribute) -> Wanted:
-        """Whether people want little or much of an attribute."""
+        """Whether people want little or much of an attribute; of words that are not parted the last one decides."""
         for text in (attribute.name, *attribute.synonyms):
             words = {word.lower() for word in re.split(r"[\s-]+", text)}
-            if words & {*self.low}:
-                return "little"
-            if words & {*self.high}:
-                return "much"
+            for wanted, known in (("little", self.low), ("much", self.high)):
+                if words & {*known} or text.endswith(tuple(word for word in known if not word.isascii())):
+                    return cast("Wanted", wanted)
         return "either"
 
     def weights(self, attribute: Attribute) -> Mapping[Comparator, float]:
@@ -162,9 +170,11 @@ class Wording:
         return self.asked.get(wanted) or WEIGHTS[wanted]
 
 
-def wording_file(domain: Domain, path: Path | None = None) -> Path:
-    """The file of a domain, or the user's own."""
-    return resource(f"templates/{domain}.toml") if path is None else path
+def wording_file(domain: Domain, path: Path | None = None, language: str = ENGLISH) -> Path:
+    """The file of a domain in a language, which has one for all domains where it is not English; or the user's own."""
+    if path is not None:
+        return path
+    return resource(f"templates/{domain}.toml" if language == ENGLISH else f"templates/products.{language}.toml")
 
 
 def load_wording(path: Path) -> Wording:
@@ -201,6 +211,12 @@ def load_wording(path: Path) -> Wording:
         if not wording.joins.get(count):
             raise InputError(f"no joins for {count} constraints", file=path, remedy="Write them under [joins]")
         check_slots(wording.joins[count], frozenset(map(str, range(int(count)))), file, "joins", count)
+    for form, text, slots in (
+        ("narrowed", wording.narrowed, ("qualifier", "noun")),
+        ("per", wording.per, ("constraint", "per")),
+        ("range", wording.range, ("low", "high")),
+    ):
+        check_slots((text,), frozenset(slots), file, form)
     for wanted, weights in wording.asked.items():
         if min(weights.values(), default=0) < 0 or not any(weights.get(comparator) for comparator in ("=", "<", ">")):
             message = "needs no negative number, and one above 0 for = or < or >"

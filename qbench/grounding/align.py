@@ -25,6 +25,8 @@ REACH = 40
 """How many characters beside a number the name of an attribute may stand."""
 
 _EXACT = 1e-9
+_LETTER = r"[^\W\u3400-\u9fff]"
+"""What a name cannot be a part of: Chinese words stand side by side without a space."""
 _DIGITS = re.compile(r"\d[\d,\u00a0\u202f ]*(?:\.(\d+))?|\.(\d+)")
 
 
@@ -88,7 +90,7 @@ class Names:
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         forms = sorted((r"[\W_]+".join(map(re.escape, words)) for words in self.concepts), key=len, reverse=True)
-        return re.compile(rf"(?<!\w)(?:{'|'.join(forms)})s?(?!\w)", re.IGNORECASE)
+        return re.compile(rf"(?<!{_LETTER})(?:{'|'.join(forms)})s?(?!{_LETTER})", re.IGNORECASE)
 
     def distance(self, said: Said) -> int | None:
         """Characters between a mention and the nearest name beside it; None if there is none within `REACH`."""

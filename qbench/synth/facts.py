@@ -9,11 +9,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from qbench.quantities.english.inflection import plural
 from qbench.quantities.english.numbers import read_number
 from qbench.quantities.english.tokens import tokenize
+from qbench.quantities.languages import CHINESE, Extractor, language_package
 from qbench.quantities.types import Span
 from qbench.quantities.units import Units
 from qbench.synth.mapping import Attribute, TableMapping, concept_words
@@ -211,6 +213,8 @@ def read_cell(
     >>> from qbench.quantities.units import load_units
     >>> read_cell("128GB SSD", Attribute("Memory", "memory"), load_units())
     (128.0, 'gigabyte')
+    >>> read_cell("3.5亿元", Attribute("收入", "收入"), load_units())
+    (350000000.0, 'yuan')
     """
     if isinstance(cell, bool):
         return None
@@ -228,7 +232,8 @@ def read_cell(
         text = (match[1] if pattern.groups else match[0]) or ""
     if _PLAIN.fullmatch(text):
         return _in_range(float(text), attribute.unit)
-    return _read_text(_decimal_point(text), attribute.unit, units)
+    read = _read_text(_decimal_point(text), attribute.unit, units)
+    return read if read is not None or text.isascii() else _read_chinese(text, attribute.unit, units)
 
 
 _PLAIN = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?")
@@ -263,6 +268,25 @@ def _read_text(text: str, expected: str, units: Units) -> tuple[float, str] | No
     if expected and units.get(expected).base_unit != unit.name and unit.base_unit != units.get(expected).base_unit:
         return None
     return _in_range(sign * number.value, unit.name)
+
+
+def _read_chinese(text: str, expected: str, units: Units) -> tuple[float, str] | None:
+    """A cell such as 190克 or 3.5亿元: one amount, exactly."""
+    mentions = _chinese_reader(units).extract(text)
+    if len(mentions) != 1 or mentions[0].comparator != "=":
+        return None
+    (mention,) = mentions
+    start, end = mention.value_span
+    if any(map(str.isdigit, text[:start] + text[end:])):
+        return None
+    if expected and mention.unit and units.get(expected).base_unit != mention.base_unit:
+        return None
+    return _in_range(mention.value, mention.unit or expected)
+
+
+@lru_cache(maxsize=2)
+def _chinese_reader(units: Units) -> Extractor:
+    return language_package(CHINESE).extractor("rules", units, years=False, p_values=False, spacy_model="", model=None)
 
 
 def _unit_of(rest: str, units: Units) -> Any:

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from qbench.errors import InputError
+from qbench.quantities.chinese.lexicon import unit_written
 from qbench.quantities.english.inflection import singular
+from qbench.quantities.scripts import HAN, script_of
 from qbench.quantities.units import Units
 from qbench.synth.facts import EMPTY, clean, read_cell
 from qbench.synth.mapping import Attribute, TableMapping, concept_words, spoken
@@ -19,12 +21,22 @@ from qbench.synth.mapping import Attribute, TableMapping, concept_words, spoken
 SAMPLE_ROWS = 5_000
 """Rows that the guess looks at."""
 
-_NAMES = ("name", "title", "product", "model", "item", "label", "entity", "city", "company", "food", "drug")
-_KINDS = ("type", "category", "kind", "class", "typename", "genre", "sector", "industry", "group", "family")
-_MAKERS = ("brand", "company", "maker", "manufacturer", "country", "vendor", "producer")
+_NAMES = (
+    *("name", "title", "product", "model", "item", "label", "entity", "city", "company", "food", "drug"),
+    *("名称", "品名", "标题", "产品", "型号", "商品", "城市", "公司", "药品"),
+)
+_KINDS = (
+    *("type", "category", "kind", "class", "typename", "genre", "sector", "industry", "group", "family"),
+    *("类型", "类别", "种类", "品类", "分类", "行业"),
+)
+_MAKERS = (
+    *("brand", "company", "maker", "manufacturer", "country", "vendor", "producer"),
+    *("品牌", "公司", "厂商", "厂家", "制造商", "国家", "产地"),
+)
 _NO_QUANTITY = frozenset(
     "id code barcode ean gtin upc sku zip postcode phone year date url link index number no nr rank version lat lon "
-    "latitude longitude day month week hour minute second".split()
+    "latitude longitude day month week hour minute second "
+    "编号 序号 编码 条码 邮编 电话 年份 日期 网址 经度 纬度".split()
 )
 """Words that make a column of numbers an identifier, a date or a place."""
 _UNCOUNTABLE = frozenset(
@@ -121,9 +133,11 @@ def _attribute(column: str, cells: list[Any], units: Units) -> Attribute | None:
 def _unit(column: str, words: list[str], seen: Counter[str], units: Units) -> tuple[str, set[str]]:
     """The unit of a column, and the words of its name that say so ("Weight (kg)", "price_euros", "inches")."""
     cells = seen.most_common(1)[0][0]
-    bracket = re.search(r"[(\[]([^)\]]+)[)\]]", column)
+    bracket = re.search(r"[(\[（]([^)\]）]+)[)\]）]", column)
     for surface in [bracket[1].strip()] if bracket else [w for w in words if len(w) > 1]:
         unit = units.lookup(surface) or units.lookup(singular(surface)) or units.preceding(surface.upper())
+        if unit is None and not surface.isascii() and (named := unit_written(surface)):
+            unit = units.get(named)
         if unit is not None and unit.family not in ("", "count"):
             return cells or unit.name, set(_words(surface))
     return cells, set()
@@ -178,10 +192,10 @@ def _repeats(maker: list[Any], name: list[Any]) -> bool:
 
 
 def _noun(path: Path) -> str:
-    """What the rows of laptops.csv are: "laptop"; "" if the file's name is no plural."""
+    """What the rows of laptops.csv are: "laptop"; "" if the file's name is no plural, where its script has plurals."""
     stem = path.name.partition(".")[0].lower()
     noun = singular(stem)
-    return noun if stem.isalpha() and noun != stem else ""
+    return noun if stem.isalpha() and (noun != stem or script_of(stem) == HAN) else ""
 
 
 def _apart(attributes: list[Attribute]) -> tuple[Attribute, ...]:

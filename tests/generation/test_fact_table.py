@@ -9,7 +9,7 @@ import pytest
 
 from qbench.generation.fact_table import NO, OPEN, YES, FactTable, Sayings
 from qbench.generation.things import categories
-from qbench.generation.wording import Attribute
+from qbench.generation.wording import Attribute, load_wording, wording_file
 from qbench.quantities.types import Condition
 
 NAN = float("nan")
@@ -93,12 +93,13 @@ def test_the_kind_is_part_of_the_question():
 
 def test_a_noun_that_is_a_kind_means_that_kind():
     kinds = ["kettle"] * 10 + ["samovar"] * 10
+    wording = load_wording(wording_file("products"))
     facts = replace(table([1.0] * 20, [], kinds=kinds), qualifiers=["Ada", "Bo"] * 10)
-    scopes = {category.names[0]: category.scope for category in categories(facts)}
+    scopes = {category.names[0]: category.scope for category in categories(facts, wording)}
     assert scopes["kettle"].tolist() == [YES] * 10 + [NO] * 10
     assert scopes["samovar"].tolist() == [NO] * 10 + [YES] * 10
     assert scopes["Ada kettle"].tolist() == [YES, NO] * 5 + [NO] * 10
     general = replace(facts, noun="vessel")
-    scopes = {category.names[0]: category.scope for category in categories(general)}
+    scopes = {category.names[0]: category.scope for category in categories(general, wording)}
     assert scopes["vessel"].tolist() == [YES] * 20
     assert scopes["Ada vessel"].tolist() == [YES, NO] * 10

@@ -55,6 +55,32 @@ def test_a_phrase_means_its_comparator(domain, comparator):
     assert wrong == []
 
 
+@pytest.mark.parametrize("comparator", ["<", "<=", ">", ">=", "between"])
+def test_a_chinese_phrase_means_its_comparator(comparator):
+    wording = load_wording(wording_file("products", language="zh"))
+    assert wording_file("finance", language="zh") == wording_file("products", language="zh")
+    read = get_extractor(ExtractorOptions(language="zh")).parse_query
+    wrong = []
+    for phrase in (*wording.plain[comparator], *wording.named[comparator], *wording.stuff[comparator]):
+        text = phrase.format(name="重量", value="5公斤", low="5", high="7公斤")
+        for frame in wording.frames:
+            found = [one.comparator for one in read(frame.format(category="水壶", constraints=text)).conditions]
+            if found != [comparator]:
+                wrong.append((frame, phrase, found))
+    assert wrong == []
+
+
+def test_chinese_wording_has_no_spaces_and_says_what_it_refers_to():
+    wording = load_wording(wording_file("products", language="zh"))
+    sugar = Attribute("糖", "糖", (), "gram", "100克", uncountable=True)
+    text, name = wording.constraint(sugar, "<", Written("5克", "5克"), "mass", generator(1, "x"), alone=True)
+    assert (text[:5], name) == ("每100克", "糖")
+    assert " " not in wording.query("果汁", [text, "价格低于9元"], generator(2, "x"))
+    assert wording.wanted(Attribute("p", "整机重量")) == "little"
+    assert wording.wanted(Attribute("p", "电池容量")) == "much"
+    assert wording.wanted(Attribute("p", "屏幕尺寸")) == "either"
+
+
 def test_what_is_asked_per_something_says_so():
     wording = load_wording(wording_file("products"))
     text, name = wording.constraint(SUGAR, "<", Written("5 g", "5 g"), "mass", generator(1, "x"), alone=True)

@@ -66,6 +66,15 @@ def written_forms() -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(some) for name, some in forms.items()}
 
 
+def unit_written(form: str) -> str:
+    """The unit that a form is one of, by its canonical name; "" for none.
+
+    >>> unit_written("公斤"), unit_written("斤"), unit_written("好")
+    ('kilogram', '', '')
+    """
+    return next((name for name, forms in written_forms().items() if form in forms), "")
+
+
 def usual_name(unit: str) -> str:
     """A unit by its usual form, by its canonical name where none is known.
 
