@@ -16,6 +16,7 @@ from qbench.quantities.english.p_values import P_VALUE, p_value_name
 from qbench.quantities.english.tokens import HYPHENS, Token, glued, past_brackets
 from qbench.quantities.english.unit_forms import UnitReader
 from qbench.quantities.english.written import STARTERS, and_fraction, is_part
+from qbench.quantities.types import Span
 from qbench.quantities.units import Unit, Units
 
 SHORTEST = 2
@@ -271,7 +272,7 @@ class AmountFinder:
             unit, rule = self._without_unit(tokens, text, number)
             how += [rule] if rule else []
         if unit is not None:
-            unit, last, span = self.forms.compound(tokens, text, unit, last, span)
+            unit, last, span = self._with_denominators(tokens, text, unit, last, span)
             unit = self._rate_behind(tokens, text, unit, last)
             if unit.name in AGES and is_time_of_life(tokens, number, last):
                 unit = self.units.get(AGES[unit.name])
@@ -321,6 +322,16 @@ class AmountFinder:
         if unit is not None and unit.family == "currency" and not number.scaled:
             number, last = with_late_scale(tokens, number, last)
         return number, unit, last, span
+
+    def _with_denominators(
+        self, tokens: Sequence[Token], text: str, unit: Unit, last: int, span: Span | None
+    ) -> tuple[Unit, int, Span | None]:
+        """The unit as a compound, also behind the plus of "£9+ an hour"."""
+        if unit.family == "currency" and last < len(tokens) and tokens[last].text == "+":
+            paid = self.forms.compound(tokens, text, unit, last + 1, span)
+            if paid[0] != unit:
+                return paid
+        return self.forms.compound(tokens, text, unit, last, span)
 
     def _without_unit(self, tokens: Sequence[Token], text: str, number: Number) -> tuple[Unit | None, str]:
         """The unit of a number that has none beside it: an age, a multiple, a calendar year; and the rule's name."""

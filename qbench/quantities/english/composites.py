@@ -22,7 +22,9 @@ _FINER = {
 }  # fmt: skip
 """Units of which the second goes on where the first ends."""
 _ALTERNATIVES = frozenset("between from either both respectively".split())
-_WHOLES = frozenset({*range(2, 13), 15, 16, 20, 25, 30, 40, 50, 60, 80, 100, 200, 500})
+_WHOLES = frozenset(
+    {*range(2, 13), 15, 16, 20, 25, 30, 40, 50, 60, 80, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000}
+)
 """Of how many something is said to be "one in": round numbers."""
 _DIGITS = 10
 """From here on numbers are written in digits, also where a "one in" stands before them."""

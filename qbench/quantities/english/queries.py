@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import cast
 
+from qbench.quantities.english.ambiguity import resolve
 from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.comparator_phrases import after as phrase_after
 from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, FUNCTION_WORDS, SEARCH_NOISE
@@ -399,6 +400,9 @@ def _scaled(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:
     k = condition.last
     if condition.unit or k >= len(tokens) or tokens[k - 1].kind != "number" or tokens[k].text not in QUERY_SCALES:
         return condition
+    sense = resolve(tokens[k].text, tokens, k, k + 1)
+    if sense is not None and sense.cued and sense.unit:
+        return condition  # "superconductors above 77 k"
     scale, span = QUERY_SCALES[tokens[k].text], (condition.value_span[0], tokens[k].end)
     return replace(
         condition,

@@ -42,7 +42,8 @@ FEWEST_EACH = 20.0
 
 def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quantity:
     """The quantity, in money where the query's words leave no other sense."""
-    if quantity.unit_span is None or quantity.unit not in ("pound-mass", "percentage point", "metre"):
+    unit, per, period = quantity.unit.partition(" per ")
+    if quantity.unit_span is None or unit not in ("pound-mass", "percentage point", "metre"):
         return quantity
     start, end = quantity.unit_span
     written = "".join(t.low for t in tokens if start <= t.start and t.end <= end)
@@ -51,12 +52,13 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
     words = [t.low for t in tokens if t.kind == "word"]
     if quantity.unit == "metre":
         return _millions(tokens, quantity, words)
-    if written not in ("pound", "pounds") or not WEIGHED.isdisjoint(words):
+    surface = next((t.low for t in tokens if t.start == start), "")
+    if surface not in ("pound", "pounds") or not WEIGHED.isdisjoint(words):
         return quantity
     limits = [_MOST[thing] for word in words if (thing := _thing(word)) is not None]
     if not limits or quantity.value <= min(limits):
         return quantity
-    sterling = units.get("pound sterling")
+    sterling = units.get("pound sterling" + per + period)
     return replace(
         quantity,
         unit=sterling.name,

@@ -15,9 +15,9 @@ from qbench.quantities.english.lexicon import SEARCH_NOISE
 from qbench.quantities.english.tokens import Token, abbreviates, glued
 from qbench.quantities.types import Span
 
-_CAPITALS = {symbol.lower(): symbol for symbol in "W V IU Wh kJ MWh Ah mA mV VA GW".split()}
+_CAPITALS = {symbol.lower(): symbol for symbol in "W V IU Wh kJ MWh MHz Ah mA mV VA GW".split()}
 _SYMBOLS = re.compile(
-    r"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)(?:(?P<space>\s?)(?P<symbol>w|v|iu|wh|kj|mwh)|(?P<glued>ah|ma|mv|va|gw))"
+    r"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)(?:(?P<space>\s?)(?P<symbol>w|v|iu|wh|kj|mwh|mhz)|(?P<glued>ah|ma|mv|va|gw))"
     r"(?![\w'’/.])(?!(?<=\sv)\s+\d)"
 )
 """Symbols with capital letters: "65w charger", "12 v battery"; not the versus of "team a 3 v 2 team b"."""
@@ -33,6 +33,10 @@ _MONEY = (
 )
 _CODES = re.compile(rf"(?<![\w.])(?:{_MONEY})(?=\.?\s?\d)|(?<=\d)\s?(?:{_MONEY})\b")
 """Codes of currencies beside a number: "usd 100". Not those that are words: "all", "top", "try"."""
+_DEGREES = re.compile(
+    r"(?<![\w.,])(?P<number>-?\d{2,4}(?:\.\d)?) (?P<scale>[cf])(?=$|[,;)]|\s(?:in|for|or|and|at|to)\s)"
+)
+"""Degrees in small letters, after a space: "polymers 100-150 c"; not the kind of "type 2 c"."""
 _WITH = re.compile(r"(?<![\w/])w/(?=\s|\d)", re.IGNORECASE)
 """Short for "with"; "w/o" is for "without"."""
 _WITHOUT = re.compile(r"(?<![\w/])w/o(?!\w)", re.IGNORECASE)
@@ -74,6 +78,7 @@ def as_in_prose(text: str) -> str:
     text = _SYMBOLS.sub(_with_capitals, text)
     if _DEVICES.search(text):
         text = _WIRELESS.sub(lambda match: match.group().upper(), text)
+    text = _DEGREES.sub(lambda match: match["number"] + "°" + match["scale"].upper(), text)
     return _CODES.sub(lambda match: match.group().upper().replace("RS", "Rs"), text)
 
 
