@@ -37,6 +37,9 @@ _DEGREES = re.compile(
     r"(?<![\w.,])(?P<number>-?\d{2,4}(?:\.\d)?) (?P<scale>[cf])(?=$|[,;)]|\s(?:in|for|or|and|at|to)\s)"
 )
 """Degrees in small letters, after a space: "polymers 100-150 c"; not the kind of "type 2 c"."""
+_WATTS = re.compile(r"(?<=\d)(?P<space>\s?)mw\b")
+_PLANTS = re.compile(r"\b(?:wind|turbines?|solar|pv|plants?|reactors?|grid|farms?|stations?)\b")
+"""What has megawatts, where others have milliwatts: "wind turbines of 5 mw"."""
 _WITH = re.compile(r"(?<![\w/])w/(?=\s|\d)", re.IGNORECASE)
 """Short for "with"; "w/o" is for "without"."""
 _WITHOUT = re.compile(r"(?<![\w/])w/o(?!\w)", re.IGNORECASE)
@@ -79,6 +82,8 @@ def as_in_prose(text: str) -> str:
     if _DEVICES.search(text):
         text = _WIRELESS.sub(lambda match: match.group().upper(), text)
     text = _DEGREES.sub(lambda match: match["number"] + "°" + match["scale"].upper(), text)
+    watts = "MW" if _PLANTS.search(text) else "mW"
+    text = _WATTS.sub(lambda match: match["space"] + watts, text)
     return _CODES.sub(lambda match: match.group().upper().replace("RS", "Rs"), text)
 
 

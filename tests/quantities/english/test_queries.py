@@ -210,6 +210,8 @@ PLAIN = get_extractor(ExtractorOptions(language="en"))
         ("house within 1m of a road", "house road", [("<=", 1, 1, "metre")]),
         ("cook job £9+ an hour", "cook job", [(">=", 9, 9, "pound sterling per hour")]),
         # small letters
+        ("wind turbines of 5 mw", "wind turbines", [("=", 5, 5, "megawatt")]),
+        ("lasers of 5 mw", "lasers", [("=", 5, 5, "milliwatt")]),
         ("ram 3200mhz", "ram", [("=", 3200, 3200, "megahertz")]),
         ("resins 100-150 c", "resins", [("between", 100, 150, "celsius")]),
         ("superconductors above 77 k", "superconductors", [(">", 77, 77, "kelvin")]),
