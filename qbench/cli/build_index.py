@@ -26,7 +26,8 @@ def build_index(
         str,
         typer.Argument(
             help="A file (.jsonl, .csv, .tsv, .txt, each also .gz or .zst; .parquet), a folder of such files, a folder "
-            "of the datasets package, a corpus made by `qbench synth`, hf:NAME[:CONFIG][:SPLIT], or irds:ID."
+            "of the datasets package, a corpus made by `qbench synth`, hf:NAME[:CONFIG][:SPLIT], irds:ID, or a URL "
+            "that fsspec reads (s3://bucket/shards)."
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the index.")],

@@ -17,6 +17,7 @@ from qbench.cli.recorded import named_input
 from qbench.cli.records import print_records
 from qbench.errors import OptionError
 from qbench.options import option
+from qbench.work.engines import EngineOptions
 
 if TYPE_CHECKING:
     from qbench.leaderboard.table import Leaderboard
@@ -116,6 +117,7 @@ def leaderboard(
     shown: ShowOptions,
     server: ServerOptions,
     experiment: ExperimentOptions,
+    engine: EngineOptions,
     line: CommandLine,
     benchmark: Annotated[
         Path | None,
@@ -153,7 +155,7 @@ def leaderboard(
 
     access = server.access()
     if experiment.file is not None:
-        refused = [*changed(run), *changed(models), *changed(table, "by", "resamples", "seed")]
+        refused = [*changed(run), *changed(models), *changed(engine), *changed(table, "by", "resamples", "seed")]
         _refuse([*refused, *changed(shown, "html", "format")])
         plan = (experiment.file, benchmark, experiment.inputs, output, server.dry_run)
         show_experiment(*plan, table, shown, workers=workers, access=access, command=line)
@@ -182,6 +184,7 @@ def leaderboard(
             resamples=table.resamples,
             seed=table.seed,
             workers=workers,
+            engine=engine.chosen(workers),
             access=access,
             progress=advance,
             **_shared(run, table),

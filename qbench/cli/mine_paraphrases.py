@@ -11,6 +11,7 @@ from qbench.cli.from_options import command
 from qbench.cli.options import Overwrite
 from qbench.cli.records import Format, FormatOption, print_table
 from qbench.mining.options import MiningOptions
+from qbench.work.engines import EngineOptions
 
 if TYPE_CHECKING:
     from qbench.mining.paraphrases import Pairs
@@ -23,7 +24,10 @@ def mine_paraphrases(
     descriptions: Annotated[Path, typer.Argument(help="Folder of descriptions, made by `qbench describe`.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the pairs.")],
     options: MiningOptions,
-    threads: Annotated[int | None, typer.Option(min=1, help="Search threads. [default: number of cores]")] = None,
+    engine: EngineOptions,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Search threads, or tasks at a time with Ray. [default: number of cores]")
+    ] = None,
     overwrite: Overwrite = False,
     output_format: FormatOption = "text",
 ) -> None:
@@ -38,7 +42,15 @@ def mine_paraphrases(
     from qbench.mining.paraphrases import mine_paraphrases as mine
 
     with console.progress("mine-paraphrases") as progress:
-        pairs = mine(descriptions, output, options, threads=threads, overwrite=overwrite, progress=progress)
+        pairs = mine(
+            descriptions,
+            output,
+            options,
+            threads=threads,
+            engine=engine.chosen(threads),
+            overwrite=overwrite,
+            progress=progress,
+        )
     _report(pairs, output_format)
 
 

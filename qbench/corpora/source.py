@@ -1,4 +1,4 @@
-"""A source by its name: a file, a folder, a `datasets` folder, "hf:..." or "irds:..."."""
+"""A source by its name: a file, a folder, a `datasets` folder, "hf:...", "irds:...", or a URL of an object store."""
 
 from __future__ import annotations
 
@@ -77,7 +77,8 @@ def open_source(source: str | Path, *, given: bool = False) -> Source:
 
     Args:
         source: a file, a folder of files, a `datasets` folder, a corpus that `qbench synth` made,
-            "hf:NAME[:CONFIG][:SPLIT]" or "irds:ID".
+            "hf:NAME[:CONFIG][:SPLIT]", "irds:ID", or a URL of a file or folder ("s3://bucket/shards") that a package of
+            fsspec reads.
         given: the quantities that came with the corpus will be used.
 
     Raises:
@@ -126,6 +127,11 @@ def _open(source: str | Path) -> Source:
         from qbench.corpora.packages import open_ir_datasets
 
         return open_ir_datasets(source.removeprefix("irds:"))
+    if isinstance(source, str) and "://" in source:
+        from qbench.corpora.remote import open_remote
+
+        opened: Source = open_remote(source, _open)
+        return opened
     path = Path(source)
     if path.is_dir():
         return _folder(path)

@@ -38,6 +38,7 @@ from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions, Setting
 from qbench.retrieval.systems import System
 from qbench.store import MANIFEST
+from qbench.work.tasks import Engine
 
 __all__ = ["DEFAULT_SYSTEMS", "run_leaderboard", "run_settings", "select_queries", "sort_into_buckets", "versions"]
 
@@ -68,6 +69,7 @@ def run_leaderboard(
     resamples: int = RESAMPLES,
     seed: int = 0,
     workers: int | None = None,
+    engine: Engine | None = None,
     access: Access | None = None,
     progress: Progress = silent,
 ) -> Leaderboard:
@@ -104,6 +106,8 @@ def run_leaderboard(
         by: whether tests, intervals and ranks go by topic, or take each query for independent of all others.
         resamples, seed: resamples and random seed of the significance tests.
         workers: number of processes that extract quantities; the number of cores by default.
+        engine: what extracts quantities, and encodes documents with one vector each: `qbench.work.on_ray.on_ray` for a
+            cluster; by default processes of this machine, and this process. It changes no result.
         access: recording, budget and timeouts of systems that call a server; by default unlimited, with answers
             recorded in `work`/answers.sqlite.
         progress: reports progress.
@@ -131,6 +135,7 @@ def run_leaderboard(
         depth=depth,
         document_quantities=document_quantities,
         workers=workers,
+        engine=engine,
         access=Access() if access is None else access,
         progress=progress,
     )

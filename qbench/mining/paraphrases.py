@@ -27,6 +27,7 @@ from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, pair_schema
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.store import Manifest, drafting, finished
+from qbench.work.tasks import Engine
 
 BLOCK = 50_000
 """Number of descriptions whose candidates are labelled at a time."""
@@ -73,6 +74,7 @@ def mine_paraphrases(
     options: MiningOptions = MiningOptions(),
     *,
     threads: int | None = None,
+    engine: Engine | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Pairs:
@@ -91,6 +93,7 @@ def mine_paraphrases(
         output: folder of the pairs.
         options: of the mining.
         threads: number of threads of the search; None for the number of cores.
+        engine: runs the search instead, with an `output` that every node of it sees under the same path.
         overwrite: replace other pairs in `output`.
         progress: receives the number of descriptions searched with.
 
@@ -125,7 +128,8 @@ def mine_paraphrases(
             return Pairs.open(folder)
         join = JoinOptions(k=options.k, k1=options.k1, b=options.b, threads=threads)
         matrix = term_matrix(table["description"], source.language)
-        neighbours = self_join(matrix, draft.folder / ".join", join, queries=queries, progress=progress)
+        folder_of_join = draft.folder / ".join"
+        neighbours = self_join(matrix, folder_of_join, join, queries=queries, engine=engine, progress=progress)
         counts: Counter[str] = Counter()
         pairs = pl.concat(list(_blocks(table, records, (matrix, neighbours), queries, options, counts)))
         candidates = (np.asarray(neighbours.docs) >= 0).sum(axis=1)

@@ -6,9 +6,12 @@ The result is exact, equal texts are searched once, and an interrupted run is re
 from __future__ import annotations
 
 import hashlib
+import shutil
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -17,20 +20,24 @@ from numpy.typing import NDArray
 
 from qbench.errors import InputError, OptionError
 from qbench.keys import key
+from qbench.mining import join_task
 from qbench.mining.options import JoinOptions
 from qbench.mining.terms import TermMatrix
 from qbench.progress import Progress, silent
 from qbench.store import read_json
 from qbench.work.journal import Journal
 from qbench.work.pool import default_workers
+from qbench.work.shards import FOLDER, make_shards
+from qbench.work.tasks import Chunk, Engine, Task, payload_of
 
 if TYPE_CHECKING:
     from qbench.mining.join_layout import Searchable
+    from qbench.mining.join_search import Best
 
 STATE = "join.json"
+INDEX = ".index"
+"""Folder of what is searched, while workers search it."""
 ARRAYS = {"docs": np.int32, "scores": np.float32, "shared": np.int16}
-TASK = 1024
-"""Number of different texts in a thread's task."""
 
 
 class Neighbours(NamedTuple):
@@ -54,11 +61,13 @@ def self_join(
     options: JoinOptions = JoinOptions(),
     *,
     queries: NDArray[np.int64] | None = None,
+    engine: Engine | None = None,
     progress: Progress = silent,
 ) -> Neighbours:
     """For each text the k others with the highest BM25 score, of those that share a term with it.
 
-    A term that the query holds twice counts twice, as in rank-bm25. `block` and `threads` change nothing in the result.
+    A term that the query holds twice counts twice, as in rank-bm25. `block`, `threads` and the engine change nothing in
+    the result.
 
     Args:
         matrix: the terms of N texts, of `qbench.mining.terms.term_matrix`.
@@ -66,6 +75,8 @@ def self_join(
             the same texts, queries and options is resumed; any other is replaced.
         options: of the search.
         queries: shape (R,), positions of the texts to search with, among all N; None for all.
+        engine: runs the search, a block at a time; every node of it sees `folder` under the same path. None for threads
+            of this process.
         progress: receives the number of finished queries.
 
     Returns:
@@ -83,7 +94,7 @@ def self_join(
     done = _resumed(folder, journal, (rows.size, options.k))
     progress(done, rows.size, "texts joined")
     if done < rows.size:
-        _join(matrix, rows, folder, journal, options, done, progress)
+        _join(matrix, rows, folder, journal, options, engine, done, progress)
     return read_neighbours(folder)
 
 
@@ -105,6 +116,7 @@ def _join(
     folder: Path,
     journal: Journal,
     options: JoinOptions,
+    engine: Engine | None,
     done: int,
     progress: Progress,
 ) -> None:
@@ -116,51 +128,76 @@ def _join(
     # Equal texts come together, so that each is searched once (twice where a block ends between them).
     bag_of = searchable.bags.of[rows]
     order = np.argsort(bag_of, kind="stable")
+    starts = range(done, rows.size, options.block)
+    blocks = [np.unique(bag_of[order[start : start + options.block]]) for start in starts]
     arrays = _arrays(folder, "r+")
+    found = (
+        _in_threads(searchable, blocks, options) if engine is None else _on(engine, searchable, blocks, folder, options)
+    )
+    with closing(found):
+        for best, bags in zip(found, blocks, strict=True):
+            here = order[done : done + options.block]
+            _write(searchable, best, bags, rows[here], bag_of[here], here, arrays)
+            for array in arrays:
+                array.flush()
+            done += here.size
+            journal.write(done=done, total=rows.size)
+            progress(done, rows.size, "texts joined")
+
+
+def _in_threads(
+    searchable: Searchable, blocks: Sequence[NDArray[np.int32]], options: JoinOptions
+) -> Generator[Best, None, None]:
+    """The best bags of each block of bags."""
     with ThreadPoolExecutor(options.threads or default_workers()) as threads:
         try:
-            while done < rows.size:
-                here = order[done : done + options.block]
-                _block(searchable, rows[here], bag_of[here], here, arrays, options, threads)
-                for array in arrays:
-                    array.flush()
-                done += here.size
-                journal.write(done=done, total=rows.size)
-                progress(done, rows.size, "texts joined")
+            for bags in blocks:
+                best = join_task.empty(bags.size, options.k)
+                part = partial(join_task.search_part, searchable.index, bags, searchable.shift, best)
+                list(threads.map(part, range(0, bags.size, join_task.QUERIES)))
+                yield best
         except BaseException:
             threads.shutdown(cancel_futures=True)
             raise
 
 
-def _block(
+def _on(
+    engine: Engine,
     searchable: Searchable,
+    blocks: Sequence[NDArray[np.int32]],
+    folder: Path,
+    options: JoinOptions,
+) -> Generator[Best, None, None]:
+    """The best bags of each block of bags, each found once: an interrupted call finds its shards again."""
+    index, shards = (folder / INDEX).absolute(), (folder / FOLDER).absolute()
+    join_task.save(searchable, index)
+    task = Task(join_task.__name__, {"folder": str(index), "k": options.k})
+    payloads = (payload_of(bags.tolist()) for bags in blocks)
+    chunks = (Chunk(f"{digest}-{options.k}", len(payload), payload) for payload, digest in payloads)
+    names = make_shards(task, chunks, shards, last=join_task.LAST, engine=engine, report=lambda chunk, shard: None)
+    for name in names:
+        yield join_task.read(shards, name, options.k)
+    shutil.rmtree(shards)
+    shutil.rmtree(index)
+
+
+def _write(
+    searchable: Searchable,
+    best: Best,
+    bags: NDArray[np.int32],
     texts: NDArray[np.int64],
     bag_of: NDArray[np.int32],
     rows_of_texts: NDArray[np.int64],
     arrays: list[np.memmap[Any, Any]],
-    options: JoinOptions,
-    threads: ThreadPoolExecutor,
 ) -> None:
-    """Search with some texts, and write the results into their rows."""
-    from qbench.mining.join_search import Best, expand, scratch_for, search
+    """Write what was found for some texts' bags into the texts' rows."""
+    from qbench.mining.join_search import expand
 
-    bags, slots = np.unique(bag_of, return_inverse=True)
-    shape = (bags.size, options.k)
-    best = Best(
-        np.zeros(shape, np.int64), np.zeros(shape, np.int32), np.zeros(shape, np.int16), np.zeros(bags.size, np.int32)
-    )
-
-    def task(start: int) -> None:
-        part = slice(start, start + TASK)
-        index, rows = searchable.index, bags[part]
-        mine = Best(best.scores[part], best.bags[part], best.shared[part], best.sizes[part])
-        search(index, rows, searchable.shift, scratch_for(index, rows), mine)
-
-    list(threads.map(task, range(0, bags.size, TASK)))
-    ours, shape = searchable.bags, (texts.size, options.k)
-    results = [np.zeros(shape, kind) for kind in ARRAYS.values()]
+    k, ours = best.scores.shape[1], searchable.bags
+    slots = np.searchsorted(bags, bag_of)
+    results = [np.zeros((texts.size, k), kind) for kind in ARRAYS.values()]
     results[0][:] = -1
-    tied = np.empty((options.k + 1) ** 2, np.int64)
+    tied = np.empty((k + 1) ** 2, np.int64)
     expand(best, slots, texts, bags, ours.starts, ours.members, ours.own, ours.sizes, searchable.unit, tied, *results)
     for array, result in zip(arrays, results, strict=True):
         array[rows_of_texts] = result
@@ -173,6 +210,8 @@ def _resumed(folder: Path, journal: Journal, shape: tuple[int, int]) -> int:
         if state is not None and all(array.shape == shape for array in _arrays(folder, "r")):
             return int(state["done"])
     journal.path.unlink(missing_ok=True)
+    # Shards of other texts would be taken for these texts'.
+    shutil.rmtree(folder / FOLDER, ignore_errors=True)
     for name, kind in ARRAYS.items():
         np.lib.format.open_memmap(folder / f"{name}.npy", "w+", dtype=kind, shape=shape).flush()
     journal.write(done=0, total=shape[0])

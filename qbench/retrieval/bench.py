@@ -35,6 +35,7 @@ from qbench.scoring.binding import Asked
 
 if TYPE_CHECKING:
     from qbench.retrieval.mention_vectors import MentionVectors
+    from qbench.work.tasks import Engine
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Bench:
         workers: number of processes that extract.
         progress: reports the progress of indexing.
         access: access to servers.
+        engine: what extracts and encodes; None for this machine.
     """
 
     def __init__(
@@ -79,10 +81,11 @@ class Bench:
         workers: int | None,
         progress: Progress,
         access: Access,
+        engine: Engine | None = None,
     ) -> None:
         self.benchmark, self.key, self.root = benchmark, key, root
         self.source, self.options, self.workers = source, extractor, workers
-        self.progress, self.access = progress, access
+        self.progress, self.access, self.engine = progress, access, engine
         self.corpus = placed(benchmark.corpus)
         self._parsed: dict[str, tuple[ParsedQuery, float]] = {}
         self._rerankers: dict[str, OpenedRanker] = {}
@@ -100,6 +103,7 @@ class Bench:
             quantities=lambda: self.mentions,
             units=lambda: self.units,
             language=self.benchmark.language,
+            engine=self.engine,
         )
 
     def first_stage(self, stage: Stage, depth: int) -> OpenedRanker:
@@ -128,7 +132,13 @@ class Bench:
         if self._stored is not None:
             return self._stored, 0.0
         table = extract_documents(
-            self.corpus, self.key, self.options, self.root, workers=self.workers, progress=self.progress
+            self.corpus,
+            self.key,
+            self.options,
+            self.root,
+            workers=self.workers,
+            engine=self.engine,
+            progress=self.progress,
         )
         return pl.read_parquet(table.folder / FILE, glob=False), table.seconds
 

@@ -6,10 +6,9 @@ Source: *Quantity Retrieval*, sections 3.3 and 5.2; *WolfPQ*, section 2.2.3 and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +17,9 @@ from qbench.compression.codec import Arrays
 from qbench.compression.plain import DTYPES
 from qbench.errors import InputError
 from qbench.models.folders import model_digest, model_folder
-from qbench.models.single_vector import BLOCK, Encoder, load_encoder
-from qbench.models.tct_colbert import load_tct_colbert
+from qbench.models.single_vector import BLOCK, Encoder
 from qbench.models.word_features import encoder_features
+from qbench.retrieval.encoding_task import Loader, encoding
 from qbench.retrieval.faiss_index import FaissIndex, build_faiss, open_faiss, require_faiss
 from qbench.retrieval.ranker_options import AggretrieverOptions, DenseOptions, TctColbertOptions, VectorOptions
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
@@ -29,6 +28,10 @@ from qbench.retrieval.systems import Stage
 from qbench.retrieval.vector_ranker import VectorRanker
 from qbench.retrieval.vectors import StoredVectors, build_vectors, open_vectors, read_notes
 from qbench.scoring.quantised import Precision
+from qbench.work.tasks import Task
+
+if TYPE_CHECKING:
+    from qbench.models.aggretriever import Aggretriever
 
 
 @dataclass(frozen=True)
@@ -91,15 +94,10 @@ def open_dense(stage: Stage, options: DenseOptions, context: RankerContext) -> O
     """
     how = {"max_length": options.max_length, "pooling": options.pooling}
     half = options.precision == "bfloat16"
-    load = partial(
-        load_encoder,
-        max_length=options.max_length,
-        pooling=options.pooling,
-        similarity=options.similarity,
-        half=half,
-    )
+    read = {**how, "similarity": options.similarity, "half": half}
+    load = Loader("qbench.models.single_vector", "load_encoder", read)
     about = {"model": _digest(options.model), **how, **({"precision": options.precision} if half else {})}
-    return opened(load(options.model), about, stage, options, context, load)
+    return opened(load(options.model), about, stage, options, context, load, options.model)
 
 
 def open_tct_colbert(stage: Stage, options: TctColbertOptions, context: RankerContext) -> OpenedRanker:
@@ -110,8 +108,9 @@ def open_tct_colbert(stage: Stage, options: TctColbertOptions, context: RankerCo
         MissingPackageError: a package is not installed.
     """
     how = {"max_length": options.max_length, "pooling": options.pooling, "markers": options.markers}
-    load = partial(load_tct_colbert, max_length=options.max_length, pooling=options.pooling, markers=options.markers)
-    return opened(load(options.model), {"model": _digest(options.model), **how}, stage, options, context, load)
+    load = Loader("qbench.models.tct_colbert", "load_tct_colbert", how)
+    about = {"model": _digest(options.model), **how}
+    return opened(load(options.model), about, stage, options, context, load, options.model)
 
 
 def open_aggretriever(stage: Stage, options: AggretrieverOptions, context: RankerContext) -> OpenedRanker:
@@ -124,17 +123,15 @@ def open_aggretriever(stage: Stage, options: AggretrieverOptions, context: Ranke
     from qbench.models.encoders import require_neural
 
     require_neural()
-    from qbench.models.aggretriever import load_aggretriever
-
-    load = partial(load_aggretriever, max_length=options.max_length)
+    load = Loader("qbench.models.aggretriever", "load_aggretriever", {"max_length": options.max_length})
     encoder = load(options.model)
     how = {
         "model": _digest(options.model, "aggretriever"),
         "max_length": options.max_length,
         "head": "aggretriever",
     }
-    ranker = opened(encoder, how, stage, options, context, load)
-    return replace(ranker, meta={**ranker.meta, **encoder.notes()})
+    ranker = opened(encoder, how, stage, options, context, load, options.model)
+    return replace(ranker, meta={**ranker.meta, **cast("Aggretriever", encoder).notes()})
 
 
 def _digest(model: str, kind: str | None = None) -> str:
@@ -147,7 +144,8 @@ def opened(
     stage: Stage,
     options: VectorOptions,
     context: RankerContext,
-    load: Callable[[str], Encoder] | None = None,
+    load: Loader | None = None,
+    model: str = "",
 ) -> OpenedRanker:
     """Dense search with any encoder; its vectors and index are built if they are not there yet.
 
@@ -157,7 +155,8 @@ def opened(
         stage: says how they are compressed.
         options: how vectors are stored and searched.
         context: the corpus, and the folder of indexes.
-        load: opens another model of the kind, for a codec with an encoder of queries of its own.
+        load: opens the model in a worker, and another of its kind for a codec with an encoder of queries of its own.
+        model: what it opens.
 
     Raises:
         InputError: a document's vector is not finite.
@@ -166,7 +165,8 @@ def opened(
     faiss = options.engine == "faiss"
     if faiss:
         require_faiss()
-    built = build_dense(encoder, how, options.dtype, context)
+    task = None if load is None else encoding(load, model, options.dtype)
+    built = build_dense(encoder, how, options.dtype, context, task)
     meta = {"documents_cut": read_notes(built.folder)["documents_cut"], "similarity": encoder.similarity}
     vectors, built = open_vectors(built, options.dtype, stage, context, features=encoder_features(encoder))
     if stage.compression is not None:
@@ -181,7 +181,9 @@ def opened(
     return OpenedRanker(dense, built.seconds + index.seconds, built.size + index.size, meta)
 
 
-def build_dense(encoder: Encoder, how: Mapping[str, Any], dtype: Precision, context: RankerContext) -> Stored:
+def build_dense(
+    encoder: Encoder, how: Mapping[str, Any], dtype: Precision, context: RankerContext, task: Task | None = None
+) -> Stored:
     """The vectors of all distinct passages on disk, encoded if they are not there yet; an interrupted call resumes.
 
     Args:
@@ -189,6 +191,7 @@ def build_dense(encoder: Encoder, how: Mapping[str, Any], dtype: Precision, cont
         how: everything that can change them.
         dtype: how their numbers are stored.
         context: the corpus, and the folder of indexes.
+        task: encodes a block, for the context's engine.
 
     Raises:
         InputError: a vector is not finite.
@@ -199,4 +202,4 @@ def build_dense(encoder: Encoder, how: Mapping[str, Any], dtype: Precision, cont
         return DTYPES[dtype].encode(encoder.encode(texts))
 
     params = {**how, "similarity": encoder.similarity, "dtype": dtype}
-    return build_vectors("dense", encoder, encode, params, context, block=BLOCK)
+    return build_vectors("dense", encoder, encode, params, context, block=BLOCK, task=task)

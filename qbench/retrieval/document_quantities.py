@@ -67,6 +67,7 @@ def extract_documents(
     root: Path,
     *,
     workers: int | None = None,
+    engine: Engine | None = None,
     progress: Progress = silent,
 ) -> Stored:
     """The quantity table of a corpus on disk (`FILE`), made if it is not there yet; resumes where it was.
@@ -80,12 +81,13 @@ def extract_documents(
         options: of the extractor.
         root: the folder of all indexes.
         workers: processes; as many as cores by default, fewer for a small corpus.
+        engine: runs the extraction instead of them.
         progress: reports the number of documents done.
     """
 
     def make(folder: Path) -> None:
         shards = folder / FOLDER
-        names = _extract(corpus, options, shards, workers, progress)
+        names = _extract(corpus, options, shards, workers, engine, progress)
         tables = [_passage_quantities(shards, name) for name in names]
         table = pl.concat(tables) if tables else pl.DataFrame(schema={**quantity_schema(), "offset": pl.Int32})
         table.write_parquet(folder / FILE, compression="zstd")
@@ -113,14 +115,19 @@ def _passage_quantities(shards: Path, name: str) -> pl.DataFrame:
 
 
 def _extract(
-    corpus: pl.DataFrame, options: ExtractorOptions, folder: Path, workers: int | None, progress: Progress
+    corpus: pl.DataFrame,
+    options: ExtractorOptions,
+    folder: Path,
+    workers: int | None,
+    engine: Engine | None,
+    progress: Progress,
 ) -> list[str]:
     """Make the shards of all chunks that have none yet; returns the names of all chunks, in order."""
     documents = (Document(doc_id, text) for doc_id, text in corpus.select("doc_id", "passage").iter_rows())
     size = sum(corpus["passage"].str.len_chars())
     workers = min(workers or default_workers(), 1 + size // CHUNK)
     # quantulum3's answers depend on PYTHONHASHSEED, which workers have fixed.
-    engine: Engine = in_this_process if workers == 1 and options.name == "rules" else in_processes(workers)
+    here = in_this_process if workers == 1 and options.name == "rules" else in_processes(workers)
     done = 0
 
     def report(chunk: CorpusChunk, _: Shard | None) -> None:
@@ -128,4 +135,5 @@ def _extract(
         done += chunk.items
         progress(done, corpus.height, "finding quantities")
 
-    return make_shards(extraction(options), chunks(documents), folder, last=SENTENCES, engine=engine, report=report)
+    task = extraction(options)
+    return make_shards(task, chunks(documents), folder, last=SENTENCES, engine=engine or here, report=report)

@@ -81,6 +81,7 @@ def execute(
             options.workers,
             bar,
             options.access.recording_in(folder),
+            options.engine,
         )
         for first in dict.fromkeys(job.first_key for job in pending.values()):
             group = [job for job in pending.values() if job.first_key == first]

@@ -23,6 +23,7 @@ from qbench.retrieval.ranker_options import CohereOptions, LanguageModelOptions,
 from qbench.retrieval.systems import Stage, System
 from qbench.retrieval.types import ConditionSource
 from qbench.store import file_digest, finished
+from qbench.work.tasks import Engine
 
 Setting = Literal["given", "parsed"]
 
@@ -46,6 +47,8 @@ class ExecuteOptions:
         workers: processes that extract; as many as cores by default.
         progress: reports the number of queries done.
         access: how servers may be used; by default without a limit, their answers recorded in the folder of the runs.
+        engine: what extracts, and encodes documents with one vector each; processes of this machine, and this process,
+            by default. It changes no result.
     """
 
     split: Split = "test"
@@ -56,6 +59,7 @@ class ExecuteOptions:
     workers: int | None = None
     progress: Progress = silent
     access: Access = field(default_factory=Access)
+    engine: Engine | None = None
 
     def extractor_of(self, benchmark: Benchmark) -> ExtractorOptions:
         """The options of the extractor on a benchmark."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from qbench.quantities.types import Condition
     from qbench.quantities.units import Units
     from qbench.retrieval.mentions import DocumentMentions
+    from qbench.work.tasks import Engine
 
 Terms = Literal["any", "all"]
 """How many of a query's search terms a document must hold."""
@@ -202,6 +203,7 @@ class RankerContext:
             reads quantities.
         units: gives the units of the extraction.
         language: code of the texts' language.
+        engine: what encodes documents where it can be cut into tasks; None for this process.
     """
 
     corpus: pl.DataFrame
@@ -213,6 +215,7 @@ class RankerContext:
     quantities: Callable[[], DocumentMentions] = _no_mentions
     units: Callable[[], Units] = _built_in_units
     language: str = ENGLISH
+    engine: Engine | None = None
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ in a system's name, is made from the stored vectors of its model, which all comp
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from qbench.compression.plain import DTYPES
 from qbench.errors import InputError, OptionError
 from qbench.models.finite import naming
 from qbench.models.word_features import Features
+from qbench.retrieval import encoding_task
 from qbench.retrieval.merging import write_merged
 from qbench.retrieval.rankers import RankerContext
 from qbench.retrieval.rows import write_rows
@@ -32,6 +33,8 @@ from qbench.scoring.nearest import ROWS, highest
 from qbench.scoring.quantised import Precision
 from qbench.store import read_json, read_manifest, write_json
 from qbench.work.journal import Journal
+from qbench.work.shards import FOLDER, make_shards
+from qbench.work.tasks import Chunk, Engine, Shard, Task
 
 NOTES = "notes.json"
 
@@ -75,6 +78,7 @@ def build_vectors(
     *,
     block: int,
     finish: Callable[[Path], Mapping[str, Any]] | None = None,
+    task: Task | None = None,
 ) -> Stored:
     """The vectors of the distinct passages on disk, encoded if they are not there yet; an interrupted call resumes.
 
@@ -87,6 +91,8 @@ def build_vectors(
         context: the corpus, and the folder of indexes.
         block: number of texts that are encoded before they are on disk.
         finish: writes what is derived from the arrays into the folder, and returns notes on it.
+        task: does the same as `encode` and `encoder` (`qbench.retrieval.encoding_task`): where the context has an
+            engine, that runs it.
 
     Raises:
         InputError: a vector is not finite; names its document.
@@ -99,9 +105,17 @@ def build_vectors(
         def arrays(first: int, last: int) -> Arrays:
             some = texts[first:last].to_list()
             with naming(some, first, lambda text: ids[shared.first(text)]):
-                return {**encode(some), ".cut": encoder.cut(some)}
+                return {**encode(some), encoding_task.CUT: encoder.cut(some)}
 
-        names = write_rows(folder, len(texts), arrays, context.progress, block=block)
+        give: Callable[[int, int], Arrays] = arrays
+        if task is not None and context.engine is not None and len(texts):
+            blocks = (
+                encoding_task.block(first, some, [ids[shared.first(text)] for text in range(first, first + len(some))])
+                for first in range(0, len(texts), block)
+                for some in [texts[first : first + block].to_list()]
+            )
+            give = _from_shards(task, blocks, len(texts), folder / FOLDER, context, block)
+        names = write_rows(folder, len(texts), give, context.progress, block=block)
         save_arrays(folder, dict(zip(_SHARED, (shared.starts, shared.docs), strict=True)))
         if LENGTHS in names:
             save_arrays(folder, {_STARTS: np.append(0, np.cumsum(mapped(folder, LENGTHS))).astype(np.int64)})
@@ -113,6 +127,23 @@ def build_vectors(
         write_json(folder / NOTES, {**notes, **(finish(folder) if finish else {})})
 
     return stored(context.root, step, {**params, "corpus": context.corpus_key}, make)
+
+
+def _from_shards(
+    task: Task, blocks: Iterable[Chunk], count: int, folder: Path, context: RankerContext, block: int
+) -> Callable[[int, int], Arrays]:
+    """What gives the arrays of a block, which an engine has made; the shards go with the draft."""
+    done = 0
+
+    def report(chunk: Chunk, _: Shard | None) -> None:
+        nonlocal done
+        done += chunk.items
+        context.progress(done, count, "encoding")
+
+    names = make_shards(
+        task, blocks, folder, last=encoding_task.LAST, engine=cast("Engine", context.engine), report=report
+    )
+    return lambda first, _: encoding_task.read(folder, names[first // block])
 
 
 def open_shared(folder: Path) -> SharedTexts:

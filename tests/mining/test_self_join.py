@@ -12,13 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qbench.errors import InputError, OptionError
-from qbench.mining import join_layout, join_search
-from qbench.mining import self_join as module
+from qbench.mining import join_layout, join_search, join_task
 from qbench.mining.options import JoinOptions
 from qbench.mining.self_join import read_neighbours, self_join
 from qbench.mining.terms import term_matrix
 from qbench.retrieval.analysis import token_ids, token_lists
 from qbench.scoring import bm25
+from qbench.work.pool import in_processes
+from qbench.work.tasks import in_this_process
 
 WORDS = [
     "net",
@@ -122,7 +123,7 @@ def test_results_are_those_of_brute_force(size, texts, k, block, seed, tmp_path_
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(join_layout, "FIRST", size)
         patch.setattr(join_layout, "BLOCK", 2 * size)
-        patch.setattr(module, "TASK", 1 + seed % 5)
+        patch.setattr(join_task, "QUERIES", 1 + seed % 5)
         matrix = term_matrix(pl.Series(texts, dtype=pl.String))
         options = JoinOptions(k=k, block=block, threads=1 + seed % 2)
         found = self_join(matrix, tmp_path_factory.mktemp("join"), options)
@@ -339,3 +340,37 @@ def test_the_term_matrix_has_a_row_per_text():
     assert [row.tolist() for row in rows] == [[0, 1, 2, 3], [], [1, 3, 4]]
     assert matrix.counts.tolist() == [2, 1, 1, 1, 1, 1, 1]
     assert matrix.df.tolist() == [1, 2, 1, 2, 1]
+
+
+@pytest.mark.parametrize("engine", [in_this_process, in_processes(1)])
+def test_an_engine_gives_the_same_bytes(tmp_path, engine):
+    texts = pl.Series([f"{WORDS[i % 14]} {WORDS[i * i % 13]} {WORDS[i * 7 % 11]} {i % 5}" for i in range(300)])
+    matrix, options = term_matrix(texts), JoinOptions(k=5, block=64)
+    here = self_join(matrix, tmp_path / "here", options)
+    there = self_join(matrix, tmp_path / "there", options, engine=engine)
+    for ours, theirs in zip(here, there, strict=True):
+        assert ours.tobytes() == theirs.tobytes()
+    left = [{path.name for path in (tmp_path / name).iterdir()} for name in ("here", "there")]
+    assert left[0] == left[1]
+
+
+def test_an_interrupted_engine_finds_its_shards_again(tmp_path):
+    matrix = term_matrix(pl.Series([f"{WORDS[i % 14]} {WORDS[i % 9]} {i % 50}" for i in range(200)]))
+    options, sent = JoinOptions(k=3, block=50), []
+
+    def engine(fails):
+        def run(task, chunks, /):
+            for number, (chunk, shard) in enumerate(in_this_process(task, chunks)):
+                if number == fails:
+                    raise InputError("the node is gone")
+                sent.append(chunk.name)
+                yield chunk, shard
+
+        return run
+
+    with pytest.raises(InputError, match="the node is gone"):
+        self_join(matrix, tmp_path / "join", options, engine=engine(2))
+    found = self_join(matrix, tmp_path / "join", options, engine=engine(99))
+    assert len(sent) == len(set(sent)) == 4
+    for ours, theirs in zip(self_join(matrix, tmp_path / "here", options), found, strict=True):
+        assert ours.tobytes() == theirs.tobytes()

@@ -22,6 +22,7 @@ from qbench.retrieval.rankers import RankerContext, Search
 from qbench.retrieval.shared_texts import SharedTexts
 from qbench.retrieval.systems import Component, Stage
 from qbench.retrieval.vectors import StoredVectors
+from qbench.work.tasks import in_this_process
 from tests.encoder_factories import FILLERS, THINGS, WORDS, YEARS, tiny_bert
 from tests.rankers import scores_of
 from tests.resealed import reseal
@@ -225,3 +226,39 @@ def test_values_that_are_not_allowed_are_refused():
         with pytest.raises(OptionError, match=name):
             parameter.checked(value)
     assert "engine" not in {p.name for p in REGISTRY.find("SBERT", "reranker").parameters_as("reranker")}
+
+
+@pytest.mark.parametrize("name", ["SBERT", "TCT-ColBERT"])
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_an_engine_encodes_to_the_same_bytes(tiny, tmp_path, name, dtype, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", 40)
+    stage = Stage(Component(name, (("model", str(tiny)), ("dtype", dtype))))
+    sent = []
+
+    def engine(task, chunks, /):
+        for chunk, shard in reversed(list(in_this_process(task, chunks))):
+            sent.append(chunk.items)
+            yield chunk, shard
+
+    for folder, runs in (("here", None), ("there", engine)):
+        open_ranker(stage, RankerContext(CORPUS, "key", tmp_path / folder, 20, engine=runs))
+    assert sorted(sent) == [16, 40, 40]
+    files = [
+        {path.relative_to(tmp_path / folder): path for path in (tmp_path / folder).rglob("*") if path.is_file()}
+        for folder in ("here", "there")
+    ]
+    assert files[0].keys() == files[1].keys()
+    for path in files[0].keys() - {each for each in files[0] if each.name in ("seconds.json", "manifest.json")}:
+        assert files[0][path].read_bytes() == files[1][path].read_bytes(), path
+
+
+def test_a_vector_that_is_not_finite_names_its_document_from_an_engine_too(tiny, tmp_path, monkeypatch):
+    corpus = pl.DataFrame({"doc_id": ["b", "a"], "passage": ["tax", "revenue"]})
+    monkeypatch.setattr(single_vector.SingleVector, "encode", _broken)
+    with pytest.raises(InputError, match="document a a vector"):
+        stage = Stage(Component("SBERT", (("model", str(tiny)),)))
+        open_ranker(stage, RankerContext(corpus, "key", tmp_path, 20, engine=in_this_process))
+
+
+def _broken(self, texts, role="document"):
+    single_vector.check_finite([text != "revenue" for text in texts], texts)

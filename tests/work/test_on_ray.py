@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
+import fsspec
+import polars as pl
 import pytest
 
 from qbench.errors import InputError, MissingPackageError, OptionError, ServerError
 from qbench.index.build import build_index
+from qbench.mining.options import JoinOptions
+from qbench.mining.self_join import self_join
+from qbench.mining.terms import term_matrix
 from qbench.work.engines import EngineOptions
 from qbench.work.on_ray import on_ray
 from qbench.work.shards import make_shards
@@ -53,6 +58,27 @@ def test_an_index_has_the_same_bytes(tmp_path, cluster):
     assert here.summary()["quantities"] >= 6
     for name in here.manifest.files:
         assert (here.path / name).read_bytes() == (there.path / name).read_bytes()
+
+
+@needs_ray
+def test_a_self_join_has_the_same_bytes(tmp_path, cluster):
+    texts = pl.Series([f"net income of company {n % 7} in {2000 + n % 11}, part {n % 5}" for n in range(120)])
+    matrix, options = term_matrix(texts), JoinOptions(k=4, block=50)
+    here = self_join(matrix, tmp_path / "here", options)
+    there = self_join(matrix, tmp_path / "there", options, engine=on_ray())
+    for ours, theirs in zip(here, there, strict=True):
+        assert ours.tobytes() == theirs.tobytes()
+
+
+@needs_ray
+def test_a_url_gives_the_same_index(tmp_path, cluster):
+    pl.DataFrame({"doc_id": ["a", "b"], "text": ["The laptop weighs 1.2 kg.", "It costs $5."]}).write_parquet(
+        tmp_path / "shard.parquet"
+    )
+    fsspec.filesystem("memory").put_file(str(tmp_path / "shard.parquet"), "/corpus/shard.parquet")
+    here = build_index(tmp_path / "shard.parquet", tmp_path / "here", workers=1)
+    there = build_index("memory://corpus/shard.parquet", tmp_path / "there", engine=on_ray())
+    assert here.manifest == there.manifest
 
 
 @needs_ray

@@ -1,0 +1,107 @@
+"""The task of encoding a block of documents with a single-vector model, on this machine or a node of a cluster."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qbench.compression.codec import Arrays
+from qbench.compression.plain import DTYPES
+from qbench.models.finite import naming
+from qbench.models.single_vector import Encoder
+from qbench.scoring.quantised import Precision
+from qbench.work.tasks import Chunk, Shard, Task, payload_of
+
+CUT = ".cut"
+"""Name of the array with which texts were cut."""
+
+
+@dataclass(frozen=True)
+class Loader:
+    """How a model is opened, here and in a worker.
+
+    Attributes:
+        module, function: that opens it, given its name.
+        options: other arguments of the function, as JSON can hold them.
+    """
+
+    module: str
+    function: str
+    options: Mapping[str, Any]
+
+    def __call__(self, model: str) -> Encoder:
+        """The encoder of a model.
+
+        Raises:
+            InputError: the model is missing, not whole, or of another kind.
+            MissingPackageError: a package is not installed.
+        """
+        load = getattr(import_module(self.module), self.function)
+        encoder: Encoder = load(model, **self.options)
+        return encoder
+
+
+def encoding(load: Loader, model: str, dtype: Precision) -> Task:
+    """The task of encoding with a model, which every node finds under this name.
+
+    Args:
+        load: opens it.
+        model: folder, or name on the hub.
+        dtype: how numbers are stored.
+    """
+    return Task(__name__, {"load": asdict(load), "model": model, "dtype": dtype})
+
+
+def block(first: int, texts: Sequence[str], ids: Sequence[str]) -> Chunk:
+    """A block of texts, each with the id of its document, for messages; `first` is the position of the first text."""
+    payload, digest = payload_of([list(texts), list(ids)])
+    return Chunk(f"{first:012d}-{digest}", len(texts), payload)
+
+
+def tools(options: Mapping[str, Any]) -> tuple[Encoder, Precision]:
+    """The encoder, and how numbers are stored."""
+    return Loader(**options["load"])(options["model"]), options["dtype"]
+
+
+def process(payload: str, encoder: Encoder, dtype: Precision) -> Shard:
+    """The arrays of a block.
+
+    Raises:
+        InputError: a vector is not finite; names its document.
+    """
+    texts, ids = json.loads(payload)
+    with naming(texts, 0, lambda position: ids[position]):
+        return shard(encoded(encoder, texts, dtype), len(texts))
+
+
+def encoded(encoder: Encoder, texts: Sequence[str], dtype: Precision) -> Arrays:
+    """The arrays of some texts, with which of them were cut."""
+    return {**DTYPES[dtype].encode(encoder.encode(texts)), CUT: encoder.cut(texts)}
+
+
+LAST = "+"
+"""Ending of an empty file that says that a shard is whole."""
+
+
+def shard(arrays: Arrays, count: int) -> Shard:
+    """Arrays as files, in their order."""
+    files = {}
+    for number, (name, array) in enumerate(arrays.items()):
+        stream = io.BytesIO()
+        np.save(stream, array, allow_pickle=False)
+        files[f"+{number}{name}.npy"] = stream.getvalue()
+    return Shard({**files, LAST: b""}, count)
+
+
+def read(folder: Path, name: str) -> Arrays:
+    """The arrays of a shard, in their order."""
+    files = sorted(folder.glob(f"{name}+*.npy"))
+    names = [file.name.removeprefix(f"{name}+")[1:].removesuffix(".npy") for file in files]
+    return {each: np.load(file, allow_pickle=False) for each, file in zip(names, files, strict=True)}
