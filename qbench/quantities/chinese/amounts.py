@@ -83,7 +83,7 @@ _REST = re.compile(
     r"(?P<rest>\d{1,2}|[一二三四五六七八九])"
     r"(?=$|[,。;!?)、的 ]|一[斤个瓶杯袋份盒只本碗张公]|[/每高长宽左]|以[上下内])"
 )
-"""Tenths, or hundredths, after 块 and 米: 3块5, 1米75."""
+"""Tenths, or hundredths, after 块, 米 and 秒: 3块5, 1米75, 9秒98."""
 _PER = re.compile(r"[ ]?(?:/|每)[ ]?(?P<count>)(?P<unit>[一-鿿㎡]{1,3}|[A-Za-z]{1,5}[23²³]?)")
 _LATIN = re.compile(r"[ ]?(?P<unit>°?[A-Za-zµμΩ℃℉㎡²³·]+(?:[23])?(?:/[A-Za-zµμ]+[23²³]?)?)(?![A-Za-z\d])")
 _CURRENCY = re.compile(
@@ -101,6 +101,15 @@ _EVERY = re.compile(
     r"(?:每|毎)(?:一)?(?P<unit>股|吨|平方米|平米|人|户|亩|辆|桶|瓶|盎司|公斤|千瓦时|度|份|份额|张|单|斤|立方米|公顷|件|台|套|次)"
     r"(?P<between>[^\d,。;:、()]{0,12}(?:\d[\d.]{0,8}[ ]?[-~至到][ ]?)?)$"
 )
+_MINUTES = re.compile(r"分(?=\d{1,2}(?:\.\d+)?秒)")
+_EACH_TIME = re.compile(
+    r"每(?:个)?(?P<unit>秒|分钟|小时|天|日|周|星期|月|季度|年)(?P<bound>约|近|可|达|为|仅|只)?[ ]?$"
+)
+_TIMES = {
+    "秒": "second", "分钟": "minute", "小时": "hour", "天": "day", "日": "day", "周": "week", "星期": "week",
+    "月": "month", "季度": "quarter", "年": "year",
+}  # fmt: skip
+"""每月3500元, 每分钟102次, 每小时120公里."""
 _AS_DIGITS = str.maketrans("一二三四五六七八九", "123456789")
 _GENERAL = Form("个", "", 1.0, "classifier")
 """The classifier that goes with anything."""
@@ -192,6 +201,8 @@ class AmountFinder:
             unit, span = self.units.get("month" if half["unit"] == "月" else "hour"), half.span("unit")
             return Amount(number, unit, 1.0, 0.5, span, number.start, half.end(), ("unit",))
         form, first, last = self._form(text, number.end)
+        if form is None and _MINUTES.match(text, number.end):  # 1分12秒
+            form, first, last = Form("分", "minute", 1.0, "unit"), number.end, number.end + 1
         if form is None:
             return self._latin(text, number) or bare
         if form.kind == "classifier":
@@ -205,7 +216,7 @@ class AmountFinder:
             form = self._forms["华氏度"]
         amount = Amount(number, self.units.get(form.unit), form.factor, 0.0, (first, last), number.start, last,
                         (form.kind,))  # fmt: skip
-        if form.text in ("块", "米") and not number.scaled and (rest := _REST.match(text, last)):
+        if form.text in ("块", "米", "秒") and not number.scaled and (rest := _REST.match(text, last)):
             tenths = float(f"0.{rest['rest'].translate(_AS_DIGITS)}")
             return replace(amount, extra=tenths, end=rest.end())
         if (half := _AFTER_HALF.match(text, last)) and form.kind == "unit":
@@ -275,6 +286,11 @@ class AmountFinder:
             form = self._forms.get(every["unit"]) if every else None
             if form is not None and form.factor == 1:
                 under = form.unit
+        if not under and (each := _EACH_TIME.search(text, max(0, amount.start - 12), amount.start)):
+            if amount.unit.family in ("currency", "count", "length", "volume", "mass", "time"):
+                under = _TIMES[each["unit"]]
+                # Words that bound the amount are looked for before its start.
+                amount = amount if each["bound"] else replace(amount, start=each.start())
         if not under or under == amount.unit.name:
             return amount
         unit = self.units.get(f"{amount.unit.name} per {under}")

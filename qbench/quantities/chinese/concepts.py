@@ -240,7 +240,7 @@ def _after(text: str, stated: Stated, modified: Modified, limit: int) -> Span | 
 
 def _goes_on(text: str, last: Stated, stated: Stated, start: int, modified: Modified) -> bool:
     """Whether an amount right after another is of the same: an enumeration, a second bound, a later value."""
-    if last.unit.base_unit != stated.unit.base_unit:
+    if last.unit.base_unit.partition(" per ")[0] != stated.unit.base_unit.partition(" per ")[0]:
         return False
     return bool(_CHAIN.fullmatch(text, start, modified.first) or _COME_TO.fullmatch(text, start, modified.first))
 

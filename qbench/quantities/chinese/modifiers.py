@@ -88,7 +88,7 @@ def modified(text: str, said: Stated, floor: int) -> Modified:
     if amount.number.about:
         found = replace(found, comparator="~", comparator_span=(amount.number.start, amount.number.end), how=("about",))
     match = _before().search(before)
-    if match and not (match[0].strip() == "近" and amount.unit.family == "time"):  # 近三年 is the last three years
+    if match and not (match[0].strip() == "近" and _is_recent(amount)):  # 近三年 is the last three years
         words = re.sub(r"(?:了|达|为|是|有|达到)?[ ]?$", "", match[0])
         known = comparators("before")
         comparator = known.get(words) or known.get(match[0].strip()) or known.get(words.replace(" ", ""), "=")
@@ -124,6 +124,11 @@ def modified(text: str, said: Stated, floor: int) -> Modified:
         other: Change = "down" if found.change == "up" else "up"
         found = replace(found, change=other)
     return found
+
+
+def _is_recent(amount: Amount) -> bool:
+    """Whether 近 before an amount may mean the last so many: 近三年, but 近六个小时 is about six hours."""
+    return amount.unit.family == "time" and amount.unit.name not in ("hour", "minute", "second")
 
 
 def _is_multiple(amount: Amount) -> bool:

@@ -11,6 +11,7 @@ from qbench.quantities.units import Unit
 
 _TO = re.compile(r"[ ]?(?:-{1,2}|~|至|到|—|-|到了)[ ]?(?:约|每股|人民币)?[ ]?")
 _AND = re.compile(r"[ ]?(?:和|与|至|到|-|~|及)[ ]?")
+_SIDE = re.compile(r"[ ]?[×xX*/][ ]?")
 _WITHIN = re.compile(r"(?:介于|介乎|位于|在|处于|从|于)[ ]?$")
 _BETWEEN = re.compile(r"[ ]?(?:之间|间(?!接|隔)|区间|范围)")
 
@@ -44,6 +45,7 @@ class Stated:
 def stated(text: str, amounts: Sequence[Amount]) -> list[Stated]:
     """The amounts of a text in order, those that are two ends joined."""
     found: list[Stated] = []
+    amounts = _sides(text, amounts)
     at = 0
     while at < len(amounts):
         one = amounts[at]
@@ -55,6 +57,17 @@ def stated(text: str, amounts: Sequence[Amount]) -> list[Stated]:
             low, high = sorted((one.value, one.high))
             found.append(Stated(one, low, high, one.start, one.end, (one.number.start, one.number.end), one.how))
             at += 1
+    return found
+
+
+def _sides(text: str, amounts: Sequence[Amount]) -> list[Amount]:
+    """The same, with the unit that is said once after several numbers: 30×20×10厘米, 120/80mmHg."""
+    found = list(amounts)
+    for at in range(len(found) - 1, 0, -1):
+        one, other = found[at - 1], found[at]
+        shared = other.unit.family == "length" or other.unit.name == "millimetre of mercury"
+        if shared and one.unit_span is None and not one.unit.name and _SIDE.fullmatch(text, one.end, other.start):
+            found[at - 1] = replace(one, unit=other.unit, factor=other.factor, unit_span=other.unit_span)
     return found
 
 
