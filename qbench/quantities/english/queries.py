@@ -16,7 +16,7 @@ from qbench.quantities.english.query_concepts import RANKED, Concepts
 from qbench.quantities.english.query_conditions import DOSES, EDGES, MEASURED, ReadCondition, join, portions
 from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.query_money import as_money
-from qbench.quantities.english.query_names import is_format, is_oil, is_race, is_sprint
+from qbench.quantities.english.query_names import is_format, is_model, is_oil, is_race, is_sprint
 from qbench.quantities.english.query_text import as_in_prose, in_phrase, quoted, search_words
 from qbench.quantities.english.tokens import Token, glued, tokenize
 from qbench.quantities.languages import Extractor
@@ -207,7 +207,7 @@ def _from_quantity(
         return None  # "ryzen 5600x"
     if is_race(tokens, first, last, quantity):
         return None
-    if any(names(tokens, number, quantity) for names in (is_sprint, is_format, is_oil)):
+    if any(names(tokens, number, quantity) for names in (is_sprint, is_format, is_oil, is_model)):
         return None
     if (counted or not quantity.unit) and _in_name(tokens, number, first, last, counted=counted):
         return None

@@ -38,6 +38,8 @@ _DATE = re.compile(
       | (?:\b(?:{_MONTH})\b\.?\s(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s)?|\b\d{{1,2}}\s(?:{_MONTH})\b\.?,?\s
           |\b(?:spring|summer|autumn|fall|winter|year)\s)(?P<year>(?:1[5-9]|20)\d\d)s?\b
       | \b\d{{1,2}}/\d{{1,2}}/(?P<slashed>\d{{4}}|\d\d)\b
+      | (?<![$€£\w.,-])(?P<from>(?:19|20)\d\d)[-–](?P<to>(?:19|20)\d\d)
+          (?=$|,|\s(?:below|under|less|over|above|with|in|at|for|max|min|not)\b)
       | \b(?P<iso>(?:1[5-9]|20)\d\d)-\d\d-\d\d\b
       | (?(part)(?P<plain>(?:1[5-9]|20)\d\d)\b|(?!)) )""",
     re.VERBOSE | re.IGNORECASE,
@@ -88,6 +90,8 @@ def _amounts(text: str, tokens: Sequence[Token], units: Units) -> Iterator[Amoun
 
 
 def _years(match: re.Match[str]) -> tuple[float, float]:
+    if match["from"] and int(match["from"]) < int(match["to"]):
+        return float(match["from"]), float(match["to"])
     part = match["part"]
     if decade := match["decade"]:
         low = int(decade)
@@ -95,7 +99,7 @@ def _years(match: re.Match[str]) -> tuple[float, float]:
         digits = _NAMED[short.lower()] if short[-1].isalpha() else int(short[-2:])
         low = _full(digits)
     else:
-        plain = match["year"] or match["digits"] or match["slashed"] or match["iso"] or match["plain"]
+        plain = match["from"] or match["year"] or match["digits"] or match["slashed"] or match["iso"] or match["plain"]
         year = int(plain) if len(plain) == 4 else _full(int(plain))
         return float(year), float(year)
     start, end = _PARTS[part.lower()] if part else (0, 9)

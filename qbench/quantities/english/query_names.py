@@ -20,6 +20,11 @@ RACES = frozenset(
 )
 """What is named by its length in metres: "the 100m hurdles"."""
 
+HOTTEST = 5000.0
+"""Nobody asks for so many degrees."""
+BRANDS = frozenset("xiaomi oneplus redmi mi poco iphone ipad pixel realme honor nokia moto motorola galaxy".split())
+"""What calls its models "13t", "5c", "6s"."""
+
 
 def is_race(tokens: Sequence[Token], first: int, last: int, quantity: Quantity) -> bool:
     """Whether a length names a race: "100m sprinters", "under 10 seconds in the 100 m"."""
@@ -54,3 +59,13 @@ def is_format(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
     if quantity.value not in (2e3, 4e3, 5e3, 8e3):
         return False
     return tokens[number + 1].low == "k" and any(t.low.removesuffix("s") in PICTURES for t in tokens)
+
+
+def is_model(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
+    """Whether a number and the letter glued to it are a model: "xiaomi 13t", "i5 12400f"."""
+    if quantity.comparator != "=" or number + 1 >= len(tokens) or not glued(tokens[number], tokens[number + 1]):
+        return False
+    letter = tokens[number + 1].text
+    if letter == "f":
+        return quantity.value >= HOTTEST
+    return letter in ("t", "c", "s") and number > 0 and tokens[number - 1].low in BRANDS

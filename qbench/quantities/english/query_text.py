@@ -60,7 +60,7 @@ KEPT = frozenset("not no without never excluding except".split())
 """Function words that change what is searched for, where they belong to no condition: "flights not on Monday"."""
 _NOISE = (SEARCH_NOISE - KEPT) | frozenset(
     "must pcm am want wanted need needed looking look something anything someone costing priced pricing weighing "
-    "ranging equals w/ olds".split()
+    "weighs ranging equals w/ olds".split()
 )
 
 
@@ -142,13 +142,21 @@ def _runs(tokens: Sequence[Token], free: Sequence[int]) -> Iterator[list[int]]:
     """The tokens of each word: glued to each other, without marks that part words or stand at its ends."""
     run: list[int] = []
     for k in (*free, -1):
-        joins = k >= 0 and tokens[k].text not in _SEPARATORS
+        joins = k >= 0 and (tokens[k].text not in _SEPARATORS or _is_ratio(tokens, k))
         if run and not (joins and k == run[-1] + 1 and glued(tokens[run[-1]], tokens[k])):
             if (word := _trimmed(tokens, run)) is not None:
                 yield word
             run = []
         if joins:
             run.append(k)
+
+
+def _is_ratio(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k is the colon of "16:9"."""
+    if tokens[k].text != ":" or not 0 < k < len(tokens) - 1:
+        return False
+    sides = tokens[k - 1], tokens[k + 1]
+    return all(t.kind == "number" for t in sides) and glued(sides[0], tokens[k]) and glued(tokens[k], sides[1])
 
 
 def _trimmed(tokens: Sequence[Token], run: list[int]) -> list[int] | None:

@@ -212,6 +212,13 @@ PLAIN = get_extractor(ExtractorOptions(language="en"))
         # small letters
         ("wind turbines of 5 mw", "wind turbines", [("=", 5, 5, "megawatt")]),
         ("lasers of 5 mw", "lasers", [("=", 5, 5, "milliwatt")]),
+        ("xiaomi 13t case", "xiaomi 13t case", []),
+        ("barge 13t", "barge", [("=", 13, 13, "tonne")]),
+        ("i5 12400f fan", "i5 12400f fan", []),
+        ("oven 400f", "oven", [("=", 400, 400, "fahrenheit")]),
+        ("16:9 screen", "16:9 screen", []),
+        ("skoda 2015-2018 under $900", "skoda", [("between", 2015, 2018, "calendar year"), ("<", 900, 900, "dollar")]),
+        ("boats 1950-2000 kg", "boats", [("between", 1950, 2000, "kilogram")]),
         ("ram 3200mhz", "ram", [("=", 3200, 3200, "megahertz")]),
         ("resins 100-150 c", "resins", [("between", 100, 150, "celsius")]),
         ("superconductors above 77 k", "superconductors", [(">", 77, 77, "kelvin")]),
