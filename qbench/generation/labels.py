@@ -89,19 +89,18 @@ def capped(labels: Labels, mentions: Mentions, options: GenerationOptions) -> La
     """The labels with no more than the caps of the options allow: what is beyond them becomes undecided.
 
     Boilerplate repeats one statement with other numbers, and a long document may hold most of what answers a query:
-    both would make many judgments of one.
+    both would make many judgments of one. The shares hold of what is kept.
     """
     order = labels.relevant[np.argsort(-labels.grades, kind="stable")]
-    most = int(options.document_share * order.size) if order.size >= FEW else order.size
-    if np.unique(mentions.source[order]).size < 2:
-        most = order.size
-    seen: Counter[tuple[str, int]] = Counter()
+    seen: Counter[int] = Counter()
     kept = []
     for doc in order.tolist():
-        alike, source = ("alike", int(mentions.alike[doc])), ("source", int(mentions.source[doc]))
-        if seen[alike] < options.alike and seen[source] < max(1, most):
-            seen.update((alike, source))
+        alike = int(mentions.alike[doc])
+        if seen[alike] < options.alike:
+            seen[alike] += 1
             kept.append(doc)
+    if mentions.source.max(initial=0) > 0:  # of a single document, all is of it
+        kept = _shared(kept, mentions.source[kept].tolist(), options.document_share)
     keep = np.isin(labels.relevant, kept)
     if keep.all():
         return labels
@@ -113,6 +112,27 @@ def capped(labels: Labels, mentions: Mentions, options: GenerationOptions) -> La
         positives=np.setdiff1d(labels.positives, beyond, assume_unique=True),
         undecided=np.union1d(labels.undecided, beyond),
     )
+
+
+def _shared(docs: Sequence[int], sources: Sequence[int], share: float) -> list[int]:
+    """The first of some sentences of which no source has more than a share, or the first `FEW` less one.
+
+    >>> _shared([10, 11, 12, 13, 14, 15], [0, 0, 0, 0, 1, 1], 0.5)
+    [10, 11, 14, 15]
+    >>> _shared([10, 11, 12, 13, 14], [0, 0, 0, 0, 0], 0.5)
+    [10, 11, 12]
+    """
+    counts = Counter(sources).values()
+    sums = {most: sum(min(number, most) for number in counts) for most in range(1, max(counts, default=0) + 1)}
+    most = max((most for most, all_of_them in sums.items() if most <= share * all_of_them), default=0)
+    if len(docs) < FEW or sums.get(most, 0) < FEW:
+        return list(docs[: FEW - 1])
+    taken: Counter[int] = Counter()
+    kept = []
+    for doc, source in zip(docs, sources, strict=True):
+        taken[source] += 1
+        kept += [doc] if taken[source] <= most else []
+    return kept
 
 
 def _look_up(condition: Condition, mentions: Mentions) -> tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.int64]]:

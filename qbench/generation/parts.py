@@ -135,7 +135,7 @@ _AMONG = re.compile(
 )
 _MORE = re.compile(r"\b(?:additional|another|further|extra|incremental)\s+(?:[\w-]+\s+)?[$€£¥]?\s*$", re.IGNORECASE)
 _BROUGHT = re.compile(
-    r"\b(?:generat|contribut|represent|account|bring|produc|yield)\w*\s+(?:in\s+|for\s+)?(?:\w+\s+){0,2}[$€£¥]?\s*$",
+    r"\b(?:generat|contribut|represent|account|bring|produc|yield|recogni[sz])\w*\s+(?:in\s+|for\s+)?(?:\w+\s+){0,2}[$€£¥]?\s*$",
     re.IGNORECASE,
 )
 _NEW = re.compile(r"\b(?:new|newly\s+\w+|fresh|added|incremental)\s+$", re.IGNORECASE)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -10,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qbench.generation.labels import confirmed, holds, label, meets
+from qbench.generation.labels import FEW, Labels, capped, confirmed, holds, label, meets
 from qbench.generation.mentions import load_mentions
+from qbench.generation.options import GenerationOptions
 from qbench.quantities.concept_match import concept_grade
 from qbench.quantities.conditions import verdict
 from qbench.quantities.types import COMPARATORS, Condition, Quantity, quantity_schema, to_row
@@ -166,3 +169,26 @@ def test_with_given_quantities_one_thing_meets_all_conditions():
         labels = label(asked, mentions)
         assert [names[doc] for doc in labels.relevant] == relevant
         assert {names[doc] for doc in labels.undecided} == set(names) - set(relevant)
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=14), st.sampled_from([0.0, 0.3, 0.5, 0.8, 1.0]))
+def test_no_document_has_more_than_its_share_of_what_is_kept(sources, share):
+    docs, none = np.arange(len(sources)), np.empty(0, dtype=np.int64)
+    mentions = SimpleNamespace(alike=docs, source=np.array([*sources, 9]))
+    labels = Labels(docs, np.full(docs.size, 2, dtype=np.int8), docs, none, none)
+    kept = capped(labels, mentions, GenerationOptions(document_share=share))
+    of_each = Counter(np.array(sources)[kept.relevant].tolist())
+    assert kept.relevant.size < FEW or max(of_each.values()) <= share * kept.relevant.size
+    assert kept.relevant.size >= min(FEW - 1, docs.size)
+    assert sorted([*kept.relevant, *kept.undecided]) == docs.tolist()
+    if share == 1.0 or docs.size < FEW:
+        assert kept.relevant.size == docs.size
+
+
+def test_a_corpus_of_one_document_has_no_shares():
+    docs, none = np.arange(9), np.empty(0, dtype=np.int64)
+    labels = Labels(docs, np.full(9, 2, dtype=np.int8), docs, none, none)
+    of_one = SimpleNamespace(alike=docs, source=np.zeros(9, dtype=np.int64))
+    assert capped(labels, of_one, GenerationOptions()).relevant.size == 9
+    boilerplate = SimpleNamespace(alike=np.zeros(9, dtype=np.int64), source=docs)
+    assert capped(labels, boilerplate, GenerationOptions()).relevant.size == 5
