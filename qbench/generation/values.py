@@ -33,6 +33,9 @@ MOST = 0.8
 FINEST = 12
 """Digits after the first to which values are compared with steps."""
 
+FAR, SOME = 30.0, 5
+"""How many times as large or small as the next value is what nobody else has observed, of so many observations."""
+
 NEAREST = 3
 """Number of candidates nearest to the mean, of which one is drawn as an inequality's value."""
 
@@ -68,6 +71,16 @@ def choose_value(
     return _bound(comparator, seen, rng, at_random, avoid, enough)
 
 
+def _slips(seen: Distribution) -> NDArray[np.bool_]:
+    """Which values may be slips of the pen: an end observed once, `FAR` from all others ("a 100 billion dlr bond")."""
+    slips = np.zeros(seen.values.size, dtype=bool)
+    if seen.total >= SOME and seen.values.size > 2:
+        for end, next_one in ((0, 1), (-1, -2)):
+            low, high = sorted((abs(float(seen.values[end])), abs(float(seen.values[next_one]))))
+            slips[end] = seen.counts[end] == 1 and 0 < low * FAR <= high
+    return slips
+
+
 def _short(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which values have few enough digits to be asked for."""
     return np.array([rounded(value, DIGITS) == value for value in values.tolist()], dtype=bool)
@@ -98,6 +111,7 @@ def _plainer(value: float) -> list[float]:
 def _point(seen: Distribution, rng: np.random.Generator, at_random: bool, avoid: frozenset[Ask]) -> Ask | None:
     """A peak of the distribution, or any observed value; another value must have been observed too."""
     free = np.array([(value, value) not in avoid for value in seen.values.tolist()]) & _short(seen.values)
+    free &= ~_slips(seen)
     if not free.any():
         return None
     values, counts = seen.values[free], seen.counts[free]

@@ -157,3 +157,19 @@ def test_ranges_are_said_plainly_where_that_moves_few_observations():
     for seed in range(20):
         low, high = choose_value("between", students, np.random.default_rng(seed))
         assert low % 5 == 0 or high % 5 == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "strange"),
+    [
+        ([20.0, 30.0, 50.0, 100.0, 100_000.0], 100_000.0),
+        ([0.002, 30.0, 50.0, 100.0, 100.0], 0.002),
+        ([20.0, 30.0, 50.0, 100.0, 2000.0], None),
+        ([20.0, 30.0, 50.0, 100_000.0, 100_000.0], None),
+        ([20.0, 100_000.0, 30.0], None),
+    ],
+)
+def test_a_slip_of_the_pen_is_not_asked_for(values, strange):
+    seen = distribution(np.array(values))
+    asked = {choose_value("=", seen, np.random.default_rng(seed), at_random=True)[0] for seed in range(60)}
+    assert asked == {*values} - {strange}
