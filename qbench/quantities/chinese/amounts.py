@@ -111,6 +111,8 @@ _TIMES = {
 }  # fmt: skip
 """每月3500元, 每分钟102次, 每小时120公里."""
 _AS_DIGITS = str.maketrans("一二三四五六七八九", "123456789")
+_ELECTRIC = re.compile(r"电(?!脑|池|机|器|影|视|缆|阻|压)[^,。;、]{0,8}$")
+"""Before 度, what is used of electricity: 用电量5000度."""
 _GENERAL = Form("个", "", 1.0, "classifier")
 """The classifier that goes with anything."""
 _BARE_TIMES = frozenset(("year", "quarter", "month", "week", "day", "hour", "minute", "second"))
@@ -214,6 +216,8 @@ class AmountFinder:
             return replace(bare, unit_span=(first, last), end=last, how=("classifier",))
         if form.text == "度" and _FAHRENHEIT.search(text, max(0, number.start - 8), number.start):
             form = self._forms["华氏度"]
+        if form.text == "度" and _ELECTRIC.search(text, max(0, number.start - 10), number.start):
+            form = self._forms["度电"]
         amount = Amount(number, self.units.get(form.unit), form.factor, 0.0, (first, last), number.start, last,
                         (form.kind,))  # fmt: skip
         if form.text in ("块", "米", "秒") and not number.scaled and (rest := _REST.match(text, last)):

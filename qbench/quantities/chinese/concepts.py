@@ -28,8 +28,8 @@ FARTHEST = 400
 UNKNOWN = 10
 """Characters of the longest name that does not end as names of what is measured do; more are a clause."""
 
-_BREAK = re.compile(r"[。!?！？;；,:()\[\]【】“”\"'‘’…|\n]|、(?=[^、]*$)")
-_STOP = re.compile(r"[。!?！？;；,:()\[\]【】“”\"'‘’…|\n、\d \-]")
+_BREAK = re.compile(r"[。!?！？;；,:=()\[\]【】“”\"'‘’…|\n]|、(?=[^、]*$)")
+_STOP = re.compile(r"[。!?！？;；,:=()\[\]【】“”\"'‘’…|\n、\d \-]")
 _LIST = re.compile(r"(?:、|和|与|及|以及|,)")
 _CHAIN = re.compile(r"(?:[、,和与及或且但并~\- ]|以及|并且|人民币|约|[(][^()]{0,12}[)])*")
 _COME_TO = re.compile(r"(?:[^\d,。;:、()]{0,6}(?:至|到|为|成|降|升|增)(?:了|约|近)?)")

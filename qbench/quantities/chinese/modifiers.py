@@ -44,7 +44,8 @@ def _before() -> re.Pattern[str]:
 
 @cache
 def _after() -> re.Pattern[str]:
-    return re.compile(r"[ ]?[(]?(?P<words>" + alternatives(comparators("after")) + r")(?:\(?含本数\)?)?")
+    said = r"[ ]?(?:\((?P<without>不)?含(?:本数)?\))?[(]?(?P<words>" + alternatives(comparators("after")) + ")"
+    return re.compile(said + r"(?:\(?含本数\)?)?")
 
 
 @cache
@@ -73,6 +74,21 @@ _STANDING = "十百千万亿半"
 """What 过 bounds; before digits it says what was done (通过5项)."""
 _OF = re.compile(r"(?P<words>不足|不到|不及|超过|超|近|接近|约|大约|约为|高于|低于|少于|多于)[^,。;:、()\d]{1,12}的$")
 """不足去年的一半, 超过对手的两倍: the bound stands before what the share or the multiple is of."""
+_DENIED = re.compile(
+    r"(?:不(?:得|应(?:当|该)?|能够?|会|宜|可以?|要|允许|准|许|曾|再|该)|禁止|严禁|[并尚从]?未(?:能|曾|有)?"
+    r"|[并从]?没有?|无法|难以|切?勿)[ ]?$"
+)
+"""Before a comparator: it is denied, 不得超过, 不应低于, 从未超过."""
+_NO_VERB = ("不", "未", "至", "最", "起码", "顶多", "满", "上限", "下限")
+"""Comparators that nobody denies so: 不超过 is one itself."""
+_CONTRARY = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
+_OPEN = {">=": ">", "<=": "<"}
+"""Bounds after an amount that is not among what they let in: 3亿元(不含)以下."""
+_LIMIT = re.compile(
+    r"(?P<word>最多|至多|最少|至少|顶多|起码)只?(?:可以?|能够?|需要?|须|应|要|会)"
+    r"(?:[一-鿿](?<![年月日时的了])){0,3}[ ]?$"
+)
+"""最多可容纳, 至少需要: what is allowed or wanted at most or at least."""
 _THAN = re.compile(r"比[ ]?$")
 _MORE = re.compile(r"[ ]?更?(?:(?P<more>[大高多重长贵快宽深厚远])|[小低少轻短慢窄浅薄近]|便宜)(?![大小多少高低])")
 """比5公斤重, 比5公斤轻."""
@@ -93,6 +109,13 @@ def modified(text: str, said: Stated, floor: int) -> Modified:
         known = comparators("before")
         comparator = known.get(words) or known.get(match[0].strip()) or known.get(words.replace(" ", ""), "=")
         span = (reach + match.start(), reach + match.start() + len(words.rstrip()))
+        if not words.startswith(_NO_VERB) and (denied := _DENIED.search(text, reach, span[0])):
+            comparator, span = _CONTRARY.get(comparator, comparator), (denied.start(), span[1])
+        found = replace(found, comparator=cast("MentionComparator", comparator), comparator_span=span,
+                        first=span[0], how=("comparator",))  # fmt: skip
+    elif match := _LIMIT.search(before):
+        span = (reach + match.start(), reach + match.end("word"))
+        comparator = comparators("before")[match["word"]]
         found = replace(found, comparator=cast("MentionComparator", comparator), comparator_span=span,
                         first=span[0], how=("comparator",))  # fmt: skip
     elif _PAST.search(text, max(0, start - 2), start) and (text[start] in _STANDING or text[start - 1] == "破"):
@@ -103,6 +126,7 @@ def modified(text: str, said: Stated, floor: int) -> Modified:
                         how=("comparator",))  # fmt: skip
     if not _never_after().match(text, said.end) and (match := _after().match(text, said.end)):
         comparator = comparators("after")[match["words"]]
+        comparator = _OPEN.get(comparator, comparator) if match["without"] else comparator
         if found.comparator in ("=", "~") and not (
             comparator == "<=" and match["words"] == "内" and not _bounded(amount)
         ):

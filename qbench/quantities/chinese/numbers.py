@@ -131,7 +131,7 @@ def read_number(text: str, start: int) -> Number | None:
     sign = -1.0 if begun["sign"] else 1.0
     at, found, digits, shape = begun.end(), _Sum([]), 0, ""
     about = arabic = False
-    while (piece := _PIECE.match(text, at)) and at - start < LONGEST:
+    while (piece := _PIECE.match(text, at + _counted(text, at, shape))) and at - start < LONGEST:
         if piece.start() != piece.start(piece.lastgroup or 0) and not _continues(piece, shape):
             break
         kind, written = str(piece.lastgroup), piece[piece.lastgroup or 0]
@@ -162,6 +162,11 @@ def read_number(text: str, start: int) -> Number | None:
     scaled = any(kind in shape for kind in "sbd")
     scale = found.scale if len(shape.rstrip("sb")) == 1 else 1.0
     return Number(value, high, max(1, digits), start, at, about, arabic, scaled, scale)
+
+
+def _counted(text: str, at: int, shape: str) -> int:
+    """The length of the classifier in 10个亿."""
+    return 1 if shape and text.startswith("个亿", at) else 0
 
 
 def _scale_word(text: str, start: int, end: int) -> tuple[float, int] | None:

@@ -135,3 +135,41 @@ def test_tenths_after_a_unit(text, expected):
 def test_a_range_per_share():
     [quantity] = EXTRACTOR.extract("招股价为每股6-9港元")
     assert (quantity.value, quantity.high, quantity.unit) == (6, 9, "hong kong dollar per share")
+
+
+@pytest.mark.parametrize(
+    ("text", "comparator", "value"),
+    [
+        ("每次用量不得超过2片。", "<=", 2),
+        ("水温不应低于60℃。", ">=", 60),
+        ("误差不会大于0.5毫米", "<=", 0.5),
+        ("委员人数不得少于7人", ">=", 7),
+        ("库存从未超过300吨", "<=", 300),
+        ("库存不超过300吨", "<=", 300),
+        ("库存超过300吨", ">", 300),
+        ("产量没有达到80吨", "<", 80),
+        ("会场最多可容纳260人", "<=", 260),
+        ("工期至少需要45天", ">=", 45),
+        ("注册资本500万元(含)以上", ">=", 5e6),
+        ("年收入12万元(不含)以下", "<", 12e4),
+    ],
+)
+def test_what_is_denied_or_allowed_bounds_the_other_way(text, comparator, value):
+    (found,) = EXTRACTOR.extract(text)
+    assert (found.comparator, found.value) == (comparator, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("项目总投资12个亿", 12e8, ""),
+        ("全家每月用电量260度", 260, "kilowatt hour"),
+        ("今天气温26度", 26, "celsius"),
+        ("额定电压220V的水泵", 220, "volt"),
+        ("充电功率65W的手机", 65, "watt"),
+        ("营业额=4亿元", 4e8, "yuan"),
+    ],
+)
+def test_amounts_as_people_say_them(text, value, unit):
+    (found,) = EXTRACTOR.extract(text)
+    assert (found.value, found.unit) == (value, unit)
