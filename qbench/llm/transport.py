@@ -82,7 +82,13 @@ async def _read(response: httpx2.Response, largest: int, key: Key) -> dict[str, 
             f"its answer has more than {largest:,} bytes, and is not read", charged=True, of_input=True,
             remedy="Check base_url and model",
         )  # fmt: skip
-    answer = _without_key(parsed(bytes(body)), bytes(body), key)
+    try:
+        answer = _without_key(parsed(bytes(body)), bytes(body), key)
+    except RequestError as failure:
+        # What came instead tells a stream, a page of a proxy, or another encoding.
+        shown = key.hidden(body.decode(errors="replace"))[:_SHOWN].strip()
+        failure.message += f", but {shorten(shown, _SHOWN)}" if shown else ", but empty"
+        raise
     code = (error := answer.get("error")) and isinstance(error, dict) and error.get("code")
     if isinstance(code, int) and 400 <= code < 600:  # some servers report errors under status 200
         raise refusal(code, {}, body.decode(errors="replace"), key)
