@@ -36,6 +36,8 @@ WEIGHED = frozenset(
 HOMES = frozenset("house houses flat flats apartment apartments villa bungalow condo penthouse mansion".split())
 LOCAL = frozenset("within from away high tall wide long walk beach sea deep fence wall ceiling garden".split())
 """Homes, and the words with which metres are said of them."""
+LONGEST = 100
+"""Tokens of a query at most: what is longer is prose, and tells by its words."""
 FEWEST_EACH = 20.0
 """From here on, "pp" in a query without percentages is "per person"."""
 
@@ -44,6 +46,8 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
     """The quantity, in money where the query's words leave no other sense."""
     unit, per, period = quantity.unit.partition(" per ")
     if quantity.unit_span is None or unit not in ("pound-mass", "percentage point", "metre"):
+        return quantity
+    if len(tokens) > LONGEST:
         return quantity
     start, end = quantity.unit_span
     written = "".join(t.low for t in tokens if start <= t.start and t.end <= end)
