@@ -63,6 +63,9 @@ def _stage_notes(meta: Mapping[str, int | float | str]) -> list[str]:
     notes = []
     if cut := meta.get("documents_cut", 0):
         notes.append(f"{cut} documents are longer than the model reads, and were cut.")
+    if "faiss_recall" in meta:
+        share = 100 * float(meta["faiss_recall"])
+        notes.append(f"faiss proposes {share:.1f} % of what exact search finds nearest.")
     if "note" in meta:
         notes.append(f"{meta['note']}.")
     left, twice, unknown = (meta.get(f"{name}_texts", 0) for name in ("missing", "repeated", "unknown"))

@@ -20,7 +20,7 @@ from qbench.models.folders import model_digest, model_folder
 from qbench.models.single_vector import BLOCK, Encoder
 from qbench.models.word_features import encoder_features
 from qbench.retrieval.encoding_task import Loader, encoding
-from qbench.retrieval.faiss_index import FaissIndex, build_faiss, open_faiss, require_faiss
+from qbench.retrieval.faiss_index import FaissIndex, build_faiss, measured_recall, open_faiss, require_faiss
 from qbench.retrieval.ranker_options import AggretrieverOptions, DenseOptions, TctColbertOptions, VectorOptions
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
 from qbench.retrieval.stored import Stored
@@ -176,8 +176,10 @@ def opened(
     dense = Dense(encoder, vectors, context.depth)
     if not faiss:
         return OpenedRanker(dense, built.seconds, built.size, meta)
-    index = build_faiss(vectors, built.folder.name, context.root, context.progress)
-    dense = replace(dense, index=open_faiss(index.folder, options.nprobe))
+    index = build_faiss(vectors, built.folder.name, context.root, context.progress, options.copy)
+    proposing = open_faiss(index.folder, options.nprobe, options.copy)
+    meta["faiss_recall"] = round(measured_recall(proposing, index, vectors, context.depth, context.root), 4)
+    dense = replace(dense, index=proposing)
     return OpenedRanker(dense, built.seconds + index.seconds, built.size + index.size, meta)
 
 

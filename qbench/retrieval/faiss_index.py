@@ -3,8 +3,9 @@
 Of faiss' indexes we take the inverted file (IVF): k-means parts the vectors into lists, and a query looks into the
 `nprobe` nearest ones. HNSW, the usual alternative, is quicker to search; but it took 52 s to build where this took 7 s
 (30,000 vectors of 384 numbers, one thread), its graph depends on the order in which threads insert, and all of it must
-be in memory. An inverted file is the same for the same vectors, and is read from disk where it is touched. One copy of
-the vectors is in memory while it is built.
+be in memory. An inverted file is the same for the same vectors, and is read from disk where it is touched. Of the
+vectors faiss has a copy in memory while it is built: as precise as they are, or product-quantised (IVF-PQ), 16 times
+smaller than single precision. Vectors themselves are read in blocks, from files that are mapped into memory.
 
 Needs the extra `faiss`.
 """
@@ -15,7 +16,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +29,10 @@ from qbench.progress import Progress, silent
 from qbench.retrieval.stored import Stored, stored
 from qbench.retrieval.vectors import StoredVectors
 from qbench.scoring.nearest import ROWS
-from qbench.store import atomic_file
+from qbench.store import atomic_file, read_json, write_json
 
 FILE = "vectors.faiss"
+RECALL = "recall.json"
 
 PER_LIST = 39
 """Smallest number of vectors for each list; faiss warns of fewer."""
@@ -39,6 +41,17 @@ SAMPLE = 64
 """Largest number of vectors for each list that k-means learns from."""
 
 SEED = 1234
+
+FACTOR = 4
+"""Rows that quantised copies propose for each one that is wanted: their order is rough, and exact products decide."""
+
+LEAST = 256 * PER_LIST
+"""Vectors below which copies are kept whole: codewords need so many to learn from."""
+
+QUERIES, NEAREST = 64, 100
+"""Recall is measured with so many vectors, spread over the corpus, and so many nearest ones of each, or the depth."""
+
+Copy = Literal["whole", "pq"]
 
 _KINDS: Mapping[type[Codec], str] = {Float32: "Flat", Float16: "SQfp16"}
 """By the codec of the stored vectors, how faiss keeps its copy: as large as they are, or in 8 bits a number."""
@@ -51,13 +64,15 @@ class FaissIndex:
     Attributes:
         index: of faiss.
         nprobe: lists that a query looks into.
+        factor: rows proposed for each one that is asked for.
     """
 
     index: Any
     nprobe: int
+    factor: int = 1
 
     def propose(self, queries: NDArray[np.float32], k: int) -> list[NDArray[np.intp]]:
-        """The rows that are probably the nearest, for each query: at most k, ascending.
+        """The rows that are probably the nearest, for each query: at most k times `factor`, ascending.
 
         Args:
             queries: shape (q, d).
@@ -68,7 +83,7 @@ class FaissIndex:
             return [np.empty(0, dtype=np.intp) for _ in queries]
         parameters = faiss.SearchParametersIVF(nprobe=min(self.nprobe, self.index.nlist))
         contiguous = np.ascontiguousarray(queries, dtype=np.float32)
-        _, rows = self.index.search(contiguous, min(k, self.index.ntotal), params=parameters)
+        _, rows = self.index.search(contiguous, min(k * self.factor, self.index.ntotal), params=parameters)
         # -1 stands where the lists held fewer.
         return [np.sort(row[row >= 0]).astype(np.intp) for row in rows]
 
@@ -82,7 +97,9 @@ def require_faiss() -> Any:
     return needed("faiss", "faiss", "engine=faiss", otherwise="or write engine=exact")
 
 
-def build_faiss(vectors: StoredVectors, key: str, root: Path, progress: Progress = silent) -> Stored:
+def build_faiss(
+    vectors: StoredVectors, key: str, root: Path, progress: Progress = silent, copy: Copy = "whole"
+) -> Stored:
     """The inverted file of some vectors on disk, built if it is not there yet.
 
     Args:
@@ -90,11 +107,12 @@ def build_faiss(vectors: StoredVectors, key: str, root: Path, progress: Progress
         key: names the vectors' content.
         root: the folder of all indexes.
         progress: gets the number of vectors that are complete.
+        copy: what faiss keeps of a vector.
     """
     faiss = require_faiss()
 
     def make(folder: Path) -> None:
-        index = _trained(vectors)
+        index = _trained(vectors, copy)
         for start in range(0, len(vectors), ROWS):
             end = min(start + ROWS, len(vectors))
             index.add(np.ascontiguousarray(vectors.rows(start, end)))
@@ -103,7 +121,33 @@ def build_faiss(vectors: StoredVectors, key: str, root: Path, progress: Progress
             faiss.write_index(index, str(temporary))
 
     params = {"vectors": key, "per_list": PER_LIST, "sample": SAMPLE, "seed": SEED}
+    params |= {"copy": copy} if copy == "pq" else {}
     return stored(root, "faiss", {**params, "faiss": faiss.__version__}, make)
+
+
+def measured_recall(index: FaissIndex, built: Stored, vectors: StoredVectors, depth: int, root: Path) -> float:
+    """The share of the nearest vectors, by exact search, that an index proposes; measured once, and kept.
+
+    Some vectors of the corpus stand for queries; each is its own nearest one.
+
+    Args:
+        index: opened.
+        built: its folder.
+        vectors: one for each text.
+        depth: number of rows asked for.
+        root: the folder of all indexes.
+    """
+
+    def make(folder: Path) -> None:
+        queries = vectors.chosen(vectors.spread_rows(QUERIES))
+        exact, _ = vectors.nearest(queries, min(NEAREST, depth))
+        proposed = index.propose(queries, depth)
+        found = [float(np.isin(best, some).mean()) for best, some in zip(exact, proposed, strict=True) if best.size]
+        write_json(folder / RECALL, float(np.mean(found)) if found else 1.0)
+
+    params = {"index": built.folder.name, "nprobe": index.nprobe, "factor": index.factor, "depth": depth}
+    measured = stored(root, "faiss recall", {**params, "queries": QUERIES, "nearest": NEAREST}, make)
+    return float(read_json(measured.folder / RECALL))
 
 
 def lists_of(count: int) -> int:
@@ -115,10 +159,20 @@ def lists_of(count: int) -> int:
     return max(1, min(round(4 * math.sqrt(count)), count // PER_LIST))
 
 
-def _trained(vectors: StoredVectors) -> Any:
+def parts_of(dimension: int) -> int:
+    """Parts of a vector that are quantised apart, each to a byte: of four numbers, or of more where four do not fit.
+
+    >>> parts_of(384), parts_of(30), parts_of(7)
+    (96, 6, 1)
+    """
+    return max(parts for parts in range(1, max(1, dimension // 4) + 1) if dimension % parts == 0)
+
+
+def _trained(vectors: StoredVectors, copy: Copy) -> Any:
     faiss = require_faiss()
     lists = lists_of(len(vectors))
-    kind = _KINDS.get(type(vectors.codec), "SQ8")
+    quantised = copy == "pq" and len(vectors) >= LEAST
+    kind = f"PQ{parts_of(vectors.dimension)}x8" if quantised else _KINDS.get(type(vectors.codec), "SQ8")
     index = faiss.index_factory(vectors.dimension, f"IVF{lists},{kind}", faiss.METRIC_INNER_PRODUCT)
     index.cp.seed = SEED
     if len(vectors):
@@ -127,7 +181,7 @@ def _trained(vectors: StoredVectors) -> Any:
     return index
 
 
-def open_faiss(folder: Path, nprobe: int) -> FaissIndex:
+def open_faiss(folder: Path, nprobe: int, copy: Copy = "whole") -> FaissIndex:
     """The index that `build_faiss` wrote, its lists read from disk where they are touched.
 
     Raises:
@@ -135,7 +189,8 @@ def open_faiss(folder: Path, nprobe: int) -> FaissIndex:
     """
     faiss = require_faiss()
     try:
-        return FaissIndex(faiss.read_index(str(folder / FILE), faiss.IO_FLAG_MMAP), nprobe)
+        index = faiss.read_index(str(folder / FILE), faiss.IO_FLAG_MMAP)
+        return FaissIndex(index, nprobe, FACTOR if copy == "pq" else 1)
     except RuntimeError as fault:
         raise InputError(
             "the index cannot be read", file=folder / FILE, remedy="Remove its folder: it is built again"

@@ -124,6 +124,12 @@ class VectorOptions:
     nprobe: int = option(
         32, help="Number of lists that faiss searches", low=1, only="first stage", needs=("engine", "faiss")
     )
+    copy: Literal["whole", "pq"] = option(
+        "whole",
+        help="What faiss keeps of a vector: whole, at least 8 bits a number; pq: product-quantised, 2 bits a number",
+        only="first stage",
+        needs=("engine", "faiss"),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

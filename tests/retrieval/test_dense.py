@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from qbench.models import single_vector
 from qbench.retrieval import dense as module
 from qbench.retrieval.dense import Dense
 from qbench.retrieval.entries import REGISTRY
-from qbench.retrieval.faiss_index import FILE, build_faiss, lists_of, open_faiss
+from qbench.retrieval.faiss_index import FILE, build_faiss, lists_of, measured_recall, open_faiss
 from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.rankers import RankerContext, Search
 from qbench.retrieval.shared_texts import SharedTexts
@@ -262,3 +263,60 @@ def test_a_vector_that_is_not_finite_names_its_document_from_an_engine_too(tiny,
 
 def _broken(self, texts, role="document"):
     single_vector.check_finite([text != "revenue" for text in texts], texts)
+
+
+def test_quantised_copies_are_small_and_propose_nearly_as_well(tmp_path):
+    vectors, asked = np.split(clustered(10_030), [10_000])
+    none = np.empty(0, np.int64)
+    stored = StoredVectors(DTYPES["float32"], {"vectors": vectors}, SharedTexts(none, none), 16, none)
+    whole, small = (build_faiss(stored, "key", tmp_path, copy=copy) for copy in ("whole", "pq"))
+    assert small.size < whole.size - 10_000 * (16 * 4 - 4) + 20_000
+    exact, _ = stored.nearest(asked, 50)
+    recalls = []
+    for built, copy in ((whole, "whole"), (small, "pq")):
+        proposed = open_faiss(built.folder, 32, copy).propose(asked, 50)
+        recalls.append(np.mean([np.isin(e, p).mean() for e, p in zip(exact, proposed, strict=True)]))
+    assert recalls[1] > recalls[0] - 0.1
+    assert recalls[1] > 0.8
+    low, high = (
+        measured_recall(open_faiss(small.folder, nprobe, "pq"), small, stored, 100, tmp_path) for nprobe in (1, 100)
+    )
+    assert 0 < low < high <= 1
+
+
+def test_recall_is_reported(tiny, tmp_path):
+    assert dense(tiny, tmp_path, engine="faiss", nprobe=1000).meta["faiss_recall"] == 1.0
+    assert dense(tiny, tmp_path, engine="faiss", copy="pq", nprobe=1000).meta["faiss_recall"] == 1.0
+    assert "faiss_recall" not in dense(tiny, tmp_path).meta
+
+
+LIMITED = """
+import resource, sys
+import numpy as np
+from qbench.compression.plain import DTYPES
+from qbench.retrieval.shared_texts import SharedTexts
+from qbench.retrieval.vectors import StoredVectors
+none = np.empty(0, np.int64)
+vectors = np.load(sys.argv[1], mmap_mode="r")
+stored = StoredVectors(DTYPES["float32"], {"vectors": vectors}, SharedTexts(none, none), 64, none)
+stored.nearest(np.ones((2, 64), np.float32), 5)
+with open("/proc/self/status") as status:
+    held = next(int(line.split()[1]) for line in status if line.startswith("VmData")) * 1024
+resource.setrlimit(resource.RLIMIT_DATA, (held + 100_000_000, -1))
+rows, scores = stored.nearest(np.ones((2, 64), np.float32), 5)
+print(sorted(rows[0].tolist())[-1], scores[0].max())
+try:
+    np.array(vectors)
+except MemoryError:
+    print("the whole does not fit")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are those of Linux")
+def test_exact_search_reads_vectors_from_disk(tmp_path):
+    path = tmp_path / "vectors.npy"
+    rows = np.lib.format.open_memmap(path, "w+", np.float32, (1_000_000, 64))  # 256 MB, of which little is on disk
+    rows[999_999] = 1
+    rows.flush()
+    done = subprocess.run([sys.executable, "-c", LIMITED, str(path)], capture_output=True, text=True, check=False)
+    assert done.stdout.split("\n")[:2] == ["999999 64.0", "the whole does not fit"], done.stderr
