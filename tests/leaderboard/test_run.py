@@ -201,7 +201,7 @@ def test_two_at_once_are_told(tmp_path, fake):
 def test_what_a_reader_should_know_of_a_run_is_said(tmp_path, monkeypatch):
     bench = tiny_benchmark()
     meta = {"queries": 4, "queries_without_condition": 1, "queries_without_results": 2}
-    meta |= {"note": "not trained", "reranker_documents_cut": 3}
+    meta |= {"note": "not trained", "reranker_documents_cut": 3, "faiss_recall": 0.926}
     run = ranking(["q4", "q5"], ["d03"])
     monkeypatch.setattr(
         "qbench.leaderboard.outcomes.execute", lambda *_, **__: [RunResult("QBM25", "parsed", run, meta=meta)]
@@ -210,6 +210,7 @@ def test_what_a_reader_should_know_of_a_run_is_said(tmp_path, monkeypatch):
     assert "QBM25 [parsed]: no condition was found in the text for 1 of 4 queries." in leaderboard.notes
     assert "QBM25 [parsed]: no results for 2 of 4 queries; they score 0." in leaderboard.notes
     assert "QBM25 [parsed]: not trained." in leaderboard.notes
+    assert "QBM25 [parsed]: faiss proposes 92.6 % of what exact search finds nearest." in leaderboard.notes
     assert "QBM25 [parsed]: reranker: 3 documents are longer than the model reads, and were cut." in leaderboard.notes
     assert leaderboard.scores.filter(query_id="q6")["value"].to_list() == [0, 0]
 
