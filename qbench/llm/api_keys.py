@@ -55,8 +55,8 @@ class Key:
         return f"Key({self.variable})"
 
     def hidden(self, text: str) -> str:
-        """The text without the key, which a server may repeat."""
-        if not self.secret:
+        """The text without the key, which a server may repeat; a few letters are a stand-in, and no secret."""
+        if len(self.secret) < _SHORTEST:
             return text
         for form in (self.secret, quote(self.secret, safe=""), quote_plus(self.secret)):
             text = text.replace(form, _HIDDEN)

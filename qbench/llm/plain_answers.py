@@ -35,14 +35,26 @@ _DECLINES_EN = (
     r"(?:cannot|can\s?not|can['’]?t|could\s?n['’]?t|won['’]?t|will not|un(?:able|willing)"
     r"|not (?:able|comfortable|allowed|permitted|willing)|(?:(?:must|have to) )?(?:decline|refuse))\b"
 )
-_DECLINES_ZH = (
-    r"(?:(?:非常|十分|很)?(?:对不起|抱歉|不好意思|遗憾)[^\d。！？\n]{0,40}?|作为[^\d。！？\n]{0,40}?|我们?[^\d。，,！？\n]{0,6}?)"
-    r"(?:无法|不能|不可以|没办法|没有办法|不便|拒绝|不予)"
+_IMPERSONAL_EN = (
+    r"(?:i|we) (?:do not|don['’]?t) (?:feel comfortable|provide|give|rate|rank|assign)\b"
+    r"|it (?:is|['’]s) (?:not possible|impossible) (?:for me )?to\b"
 )
-_DECLINES = re.compile(rf"\A\W*(?:(?:{_APOLOGY}[^.!?\n]{{0,120}}?\W)?{_DECLINES_EN}|{_DECLINES_ZH})", re.IGNORECASE)
-"""How models begin that decline to answer, in English and Chinese."""
-_AT_THE_END = re.compile(r"(?:[:：=]|^)[\s*]*-?\d+(?:\.\d+)?\s*分?[\s*.。]*\Z", re.MULTILINE)
-"""A number after a colon or on a line of its own, which is an answer whatever is said before."""
+_DECLINES_ZH = re.compile(
+    r"(?:对不起|對不起|抱歉|不好意思|遗憾|遺憾|作为|作為)[^\d。！？\n]{0,40}?"
+    r"(?:[无無]法|不能|不可以|不会|[没沒]办法|[没沒]有(?:办法|学会)|不便|不予)"
+    r"|(?:[无無]法|不能|不可以|不会|[没沒]有?办法|[没沒]有学会|不便|不予)[^\d。！？，,\n]{0,8}?"
+    r"(?:回答|提供|[评評]|[给給]出?|[协協]助|[帮幫]|排[序名]|打分|[讨討][论論]|[处處]理|完成)"
+    r"|\A\W*我们?[^\d。，,！？\n]{0,6}?(?:[无無]法|不能|不可以|没有?办法|不便|拒[绝絕]|不予)"
+    r"|拒[绝絕](?:回答|[评評]|提供)"
+)
+_DECLINES = re.compile(rf"\A\W*(?:{_APOLOGY}[^.!?\n]{{0,120}}?\W)?(?:{_DECLINES_EN}|{_IMPERSONAL_EN})", re.IGNORECASE)
+"""How models begin that decline to answer; in Chinese the words may stand anywhere."""
+_AT_THE_END = re.compile(
+    r"(?:[:：=]|^|[给給打是为為]|\b(?:so|give|is|rate it|score))[\s*]*-?\d+(?:\.\d+)?\s*分?[\s*.。]*\Z"
+    r"|[给給评評打][一-鿿]?\s*\d(?:\.\d+)?\s*分(?![到至~-])",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""A number after a colon or a word for scoring, or on a line of its own: an answer whatever is said before."""
 
 
 def is_refusal(answer: Any) -> bool:
@@ -58,7 +70,7 @@ def is_refusal(answer: Any) -> bool:
     if answer.get(REFUSED) or answer.get("finish") == "content_filter":
         return True
     written = _plain(answer)
-    if not _DECLINES.search(written) or len(_BRACKETED.findall(written)) > 1:
+    if not (_DECLINES.search(written) or _DECLINES_ZH.search(written)) or len(_BRACKETED.findall(written)) > 1:
         return False
     return _AT_THE_END.search(_OUT_OF.sub("", written)) is None
 
@@ -79,8 +91,8 @@ def shown_answer(answer: Any) -> str:
 
 
 def _plain(answer: Any) -> str:
-    """What a model wrote after its thoughts, in signs of usual width."""
-    return without_thought(answer).translate(_HALF_WIDTH)
+    """What a model wrote after its thoughts, in signs of usual width, without marks for bold type."""
+    return without_thought(answer).translate(_HALF_WIDTH).replace("**", "")
 
 
 def choice_in(answer: Any, choices: Sequence[str]) -> float | None:
