@@ -111,6 +111,7 @@ _TIMES = {
 }  # fmt: skip
 """每月3500元, 每分钟102次, 每小时120公里."""
 _AS_DIGITS = str.maketrans("一二三四五六七八九", "123456789")
+_TIME_UNDER = re.compile("|".join(map(re.escape, sorted(_TIMES, key=len, reverse=True))))
 _ELECTRIC = re.compile(r"电(?!脑|池|机|器|影|视|缆|阻|压)[^,。;、]{0,8}$")
 """Before 度, what is used of electricity: 用电量5000度."""
 _GENERAL = Form("个", "", 1.0, "classifier")
@@ -285,6 +286,8 @@ class AmountFinder:
                 under, end = form.unit, last
             elif (unit := self.units.symbol(after["unit"])) is not None:
                 under, end = unit.name, after.end()
+            elif (time := _TIME_UNDER.match(text, after.start("unit"))) is not None:
+                under, end = _TIMES[time[0]], time.end()
         elif amount.unit.family == "currency":
             every = _EVERY.search(text, max(0, amount.start - 24), amount.start)
             form = self._forms.get(every["unit"]) if every else None

@@ -24,6 +24,8 @@ LIMIT_BEFORE = re.compile(
 )
 """What makes a unit of numbers that stands alone a number: 超亿元, 近千人, 过百万."""
 _THOUSANDS = re.compile(r"[kK](?![A-Za-z\d])")
+_POWER = re.compile(r"[ ]?[×xX*][ ]?10(?:\^[ ]?(?P<caret>-?\d{1,2})(?!\d)|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2}))")
+_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _SCALE_WORD = re.compile(
     r"[ ]?(?:(?P<word>thousand|million|billion|trillion)|(?P<short>mn|bn|[mkb]))(?![A-Za-z\d])", re.I
 )
@@ -151,6 +153,9 @@ def read_number(text: str, start: int) -> Number | None:
         factor, at = scale_word
         found.pending, shape = float(f"{(found.pending or 0.0) * factor:.15g}"), "ab"
         found.scale *= factor
+    elif shape == "a" and (power := _POWER.match(text, at)):
+        written = (power["caret"] or power["raised"]).translate(_RAISED)
+        found.pending, at = float(f"{found.pending or 0.0:.15g}e{int(written)}"), power.end()
     elif shape == "a" and _THOUSANDS.match(text, at):
         found.pending, at, shape = (found.pending or 0.0) * 1000, at + 1, "ab"
     if shape[-1] == "r" and len(shape) > 1 and not found.zero and text[at - 1] in DIGITS and _is_short(found, text, at):

@@ -168,6 +168,9 @@ def test_what_is_denied_or_allowed_bounds_the_other_way(text, comparator, value)
         ("额定电压220V的水泵", 220, "volt"),
         ("充电功率65W的手机", 65, "watt"),
         ("营业额=4亿元", 4e8, "yuan"),
+        ("血小板为210×10^9/L", 2.1e11, ""),
+        ("项目投入2.5×10⁶元", 2.5e6, "yuan"),
+        ("月租2600元/月", 2600, "yuan per month"),
     ],
 )
 def test_amounts_as_people_say_them(text, value, unit):
