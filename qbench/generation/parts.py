@@ -83,7 +83,7 @@ _SENT_BEFORE = re.compile(
 )
 _SENT_AFTER = re.compile(
     r"\s+(?:(?:will|would|to|are|is|was|were|have|had|being|be|been)\s+){1,3}(?:laid\s+off|dismissed|sacked|fired|(?:re)?hired|furloughed"
-    r"|recalled|transferred|relocated|eliminated|made\s+redundant|affected|idled)\b",
+    r"|recalled|transferred|relocated|eliminated|made\s+redundant|affected|idled|offered)\b",
     re.IGNORECASE,
 )
 """Around some of a staff: "they dismissed 40 clerks", "40 clerks will be transferred"."""
@@ -135,12 +135,14 @@ _AMONG = re.compile(
 )
 _MORE = re.compile(r"\b(?:additional|another|further|extra|incremental)\s+(?:[\w-]+\s+)?[$€£¥]?\s*$", re.IGNORECASE)
 _BROUGHT = re.compile(
-    r"\b(?:generat|contribut|represent|account|bring|produc|yield|recogni[sz])\w*\s+(?:in\s+|for\s+)?(?:\w+\s+){0,2}[$€£¥]?\s*$",
+    r"\b(?:generat\w*|contribut\w*|represent\w*|account\w*|bring\w*|produc\w*|yield\w*|recogni[sz]\w*|set(?:s|ting)?\s+aside)\s+(?:in\s+|for\s+)?(?:\w+\s+){0,2}[$€£¥]?\s*$",
     re.IGNORECASE,
 )
 _NEW = re.compile(r"\b(?:new|newly\s+\w+|fresh|added|incremental)\s+$", re.IGNORECASE)
 """Before what comes to a whole that was there: "it generates 5 million of revenue", "an additional 5 million",
 "5 million of new reserves"."""
+_NEW_AFTER = re.compile(r"\s+(?:new|newly\s+\w+)\s", re.IGNORECASE)
+"""After a count: "with 50 new stores opened"."""
 _LEADING = re.compile(
     r"\W*(?:(?:about|approximately|around|some|nearly|almost|over|roughly|(?:more|less)\s+than)\s+)*", re.IGNORECASE
 )
@@ -226,6 +228,8 @@ def is_part_of_count(row: Row, text: str, spans: Sequence[Span], mates: Sequence
         return True
     after = _ARM_AFTER.match(text, noun, clause)
     if after is not None and not _EITHER.search(text, noun, after.end() + 4):
+        return True
+    if _NEW_AFTER.match(text, end):
         return True
     if _AGED_UNDER.search(before) or (row["unit_end"] <= start and _OF_SAMPLE.search(before)):
         return True

@@ -108,9 +108,11 @@ _LIMITED = re.compile(
 )
 _SOUGHT = re.compile(
     r"\b(?:seek(?:s|ing)?|sought|demand(?:s|ed|ing)|ask(?:s|ed|ing)?|request(?:s|ed|ing)|su(?:es?|ed|ing)|fac(?:es|ed|ing)|claim(?:ed|ing)"
-    r"|threaten\w*|(?:call|press|push)(?:e?s|ed|ing)?\s+for)\b(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
+    r"|threaten\w*|(?:call|press|push)(?:e?s|ed|ing)?\s+for|reject\w*\s+(?:an|the)\s+offer|(?:contingent|conditional)\s+(?:up)?on"
+    r"|agree(?:s|d|ments?)?\s+to\s+(?:limit|keep|hold|maintain|restrain|restrict))\b(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
 )
-"""Before a number in its clause: what has to be or will be, the most that may be, and money that somebody wants."""
+"""Before a number in its clause: what has to be or will be, the most that may be, money that somebody wants, what was
+refused or only agreed upon."""
 _SHALL = re.compile(r"\bshall\b", re.IGNORECASE)
 """Somewhere beside a count: a rule for so many, not how many there are."""
 _ANNUALISED = re.compile(r"\bannuali[sz]ed\s+(?:\w+\s+){0,2}$", re.IGNORECASE)

@@ -116,6 +116,8 @@ def test_no_part_of_an_amount(text):
         ("They sent <50> {clerks} home.", CLERKS, ""),
         ("There <50> {clerks} will be transferred.", CLERKS, PART),
         ("The mill employs <50> {clerks}.", CLERKS, ""),
+        ("The mill has <50> new {clerks}.", CLERKS, PART),
+        ("About <50> {clerks} will be offered a rest.", CLERKS, PART),
         ("This was asked in the subset of <50> {clerks}.", CLERKS, PART),
     ],
 )
@@ -149,6 +151,9 @@ def test_counts_in_brackets_after_their_sum():
         ("The king was interested in buying <50> of {gold}.", GOODS, NOT_DONE),
         ("The king bought <50> of {gold}.", GOODS, ""),
         ("The smuggler faces a {fine} of <50>.", MONEY, NOT_DONE),
+        ("The weavers rejected an offer of a {wage} of <50>.", MONEY, NOT_DONE),
+        ("The bridge is contingent on a {loan} of <50>.", MONEY, NOT_DONE),
+        ("The guild reaffirmed its agreement to keep {output} at <50>.", GOODS, NOT_DONE),
         ("What the gale cost will reach <50> in {damages}.", MONEY, NOT_DONE),
         ("Next year <50> of {wheat} will be sold.", GOODS, ""),
         ("The king allowed the export of <50> of {wheat}.", GOODS, ""),
