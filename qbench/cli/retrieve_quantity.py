@@ -39,11 +39,15 @@ def retrieve_quantity(
     from qbench.errors import InputError
     from qbench.mining.retrieve import open_descriptions
     from qbench.mining.retrieve import retrieve_quantity as answer
+    from qbench.quantities.languages import language_package
+    from qbench.quantities.scripts import told, unread
 
     if not description.strip():
         raise InputError("the description is empty", remedy='Say what is wanted: "net sales in 2020"')
     with console.progress("describe") as progress:
         descriptions = open_descriptions(index, progress=progress)
+    if other := unread([description], language_package(descriptions.language).SCRIPTS):
+        console.note(f"the question is in another script than the texts ({told(other)}; {descriptions.language})")
     (answers,) = answer(descriptions, [description], system=system, top=top)
     if not answers:
         console.note("no results: no description shares a word with the query")

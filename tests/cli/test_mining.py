@@ -49,6 +49,8 @@ def test_from_an_index_to_pairs_and_answers(folder):
     asked = (folder / "d", "Hazelford population 2019", "--top", "1", "--format", "jsonl")
     line = json.loads(run(retrieve_app, *asked).stdout)
     assert line["value"] == 68_328.0
+    assert "another script" not in run(retrieve_app, *asked).stderr
+    assert "another script than the texts (Chinese 1; en)" in run(retrieve_app, folder / "d", "人口超过6万").stderr
 
 
 def test_errors_reach_the_person(folder):
