@@ -122,7 +122,7 @@ BUILT_IN = Registry(
             "PgVector",
             ("first stage",),
             "dense search on a PostgreSQL server with pgvector, which with _filter applies the conditions, too; with "
-            "words=bm25 fused with BM25",
+            "hybrid=bm25 fused with BM25",
             "pgvector; RRF of Cormack et al. (2009)",
             PgVectorOptions,
             "qbench.retrieval.engines.pgvector:open_pgvector",

@@ -195,21 +195,21 @@ class PgVectorOptions(_SentenceTransformer):
         high=1000,
         needs=("engine", "hnsw"),
     )
-    words: Literal["none", "bm25"] = option(
+    hybrid: Literal["none", "bm25"] = option(
         "none", help="bm25: the documents with the best BM25 are found as well, and the ranks of both are fused"
     )
     candidates: int = option(
-        1000, help="Number of documents of each ranking that are fused", low=1, needs=("words", "bm25")
+        1000, help="Number of documents of each ranking that are fused", low=1, needs=("hybrid", "bm25")
     )
     rank_constant: int = option(
         60,
         help="Constant added to each rank; the higher, the less the top ranks dominate",
         low=0,
-        needs=("words", "bm25"),
+        needs=("hybrid", "bm25"),
     )
-    k1: float = again(LexicalOptions, "k1", needs=("words", "bm25"))
-    b: float = again(LexicalOptions, "b", needs=("words", "bm25"))
-    epsilon: float = again(LexicalOptions, "epsilon", needs=("words", "bm25"))
+    k1: float = again(LexicalOptions, "k1", needs=("hybrid", "bm25"))
+    b: float = again(LexicalOptions, "b", needs=("hybrid", "bm25"))
+    epsilon: float = again(LexicalOptions, "epsilon", needs=("hybrid", "bm25"))
     concepts: Literal["ignored", "shared"] = again(_Served, "concepts")
     dsn: str = again(PostgresOptions, "dsn")
 

@@ -94,6 +94,7 @@ def stages(draw, registry, role):
     quantity = draw(st.sampled_from([None, *registry.of("quantity score")]))
     score = None if quantity is None else draw(parts(quantity.name, quantity.parameters_on(model, role)))
     own = model.parameters if role == "reranker" else model.parameters_as(role)
+    own = [each for each in own if each.of_score in ("", quantity.name if quantity else "")]
     stage = Stage(draw(parts(model.name, own)), draw(maybe(registry, "compression")), score)
     if role == "first stage":
         return replace(stage, k=draw(st.integers(1, 2000))) if quantity and quantity.takes_best(model) else stage

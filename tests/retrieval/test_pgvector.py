@@ -118,7 +118,7 @@ def test_conditions_are_met_by_all_that_is_found(server, context, engine):
 
 
 def test_both_rankings_are_fused_as_ranks(server, context, tmp_path):
-    ranker = opened(server, context, words="bm25", candidates=4, rank_constant=3).ranker
+    ranker = opened(server, context, hybrid="bm25", candidates=4, rank_constant=3).ranker
     weights = {"k1": 1.5, "b": 0.75, "epsilon": 0.25}
     words = open_bm25(build_bm25(context.corpus["passage"], weights, "tiny", tmp_path).folder)
     for query in QUERIES:
@@ -191,8 +191,8 @@ def test_vectors_are_written_as_single_precision():
     ("name", "message"),
     [
         ("PgVector(model=m, ef=5)", "ef changes nothing without engine=hnsw"),
-        ("PgVector(model=m, candidates=5)", "candidates changes nothing without words=bm25"),
-        ("PgVector(model=m, k1=2)", "k1 changes nothing without words=bm25"),
+        ("PgVector(model=m, candidates=5)", "candidates changes nothing without hybrid=bm25"),
+        ("PgVector(model=m, k1=2)", "k1 changes nothing without hybrid=bm25"),
         ("PgVector(model=m, concepts=shared)", "concepts changes nothing without _filter"),
         ('PgVector(model=m, dsn="password=hush")', "holds a password"),
     ],

@@ -211,7 +211,7 @@ def nearest_search(
         depth: number of documents.
         language: code of the texts' language.
     """
-    words = options.words == "bm25"
+    words = options.hybrid == "bm25"
     shape = [len(windows(condition)) for condition in conditions]
     statement = sql.nearest(table, shape, words=words, graph=options.engine == "hnsw")
     asked = query_parameters(search.tokens, conditions, options.concepts, language)

@@ -143,7 +143,7 @@ def shown_search(index: Index, query: str, depth: int = 10, *, model: str = "") 
     if model:
         (vector,) = load_encoder(model).encode([query], "query")
         search = Search("", query, tokens=asked.tokens, vector=vector)
-        options = PgVectorOptions(model=model, words="bm25", candidates=FUSED)
+        options = PgVectorOptions(model=model, hybrid="bm25", candidates=FUSED)
         fused, places = nearest_search(vectors_name(model), search, asked.conditions, options, depth, asked.language)
         return sql.for_psycopg(fused), places
     conditions = asked.conditions
