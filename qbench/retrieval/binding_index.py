@@ -248,8 +248,8 @@ def _around(passages: pl.Series, mentions: DocumentMentions) -> tuple[pl.Series,
             after = min(starts[m + 1] if m + 1 < last else len(text), ends[m] + _REACH)
             left.append(text[min(before, starts[m]) : starts[m]])
             right.append(text[ends[m] : max(after, ends[m])])
-    ended = r"(?s)^.*[.!?;。！？](?:\s|$)"
+    ended = r"(?s)^.*(?:[.!?;](?:\s|$)|[。！？；])"
     return (
         pl.Series(left, dtype=pl.String).str.replace(ended, ""),
-        pl.Series(right, dtype=pl.String).str.replace(r"(?s)[.!?;。！？](?:\s.*)?$", ""),
+        pl.Series(right, dtype=pl.String).str.replace(r"(?s)(?:[.!?;](?:\s.*)?|[。！？；].*)$", ""),
     )

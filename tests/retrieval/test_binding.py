@@ -112,6 +112,20 @@ def test_the_counted_noun_is_in_the_language_of_the_query():
     assert asked.bindings.sum() == pytest.approx(1)  # none is lost to "share", which no text holds
 
 
+def test_a_chinese_sentence_ends_words_near_a_mention_without_a_space():
+    extractor = get_extractor(ExtractorOptions(language="zh"))
+    text = "门票收入50万元。雨水下了3天。"
+    mentions = document_mentions(
+        pl.DataFrame([to_row("d", q) for q in extractor.extract(text)], quantity_schema()), pl.Series(["d"])
+    )
+    made = build_binding_index(pl.Series([text]), mentions, extractor.units, "zh")
+    m, by_number = made.mentions, {number: term for term, number in made.terms.items()}
+    first, second = ({by_number[w // 4] for w in m.words[m.word_starts[i] : m.word_starts[i + 1]]} for i in range(2))
+    assert not {"雨", "水"} & first
+    assert not {"门", "票"} & second
+    assert "雨" in second
+
+
 def test_queries_without_conditions_or_words():
     _, made = built()
     nothing, plain = ask("", made), ask("tent bag", made)
