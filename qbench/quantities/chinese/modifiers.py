@@ -103,39 +103,17 @@ def modified(text: str, said: Stated, floor: int) -> Modified:
     before = text[reach:start]
     if amount.number.about:
         found = replace(found, comparator="~", comparator_span=(amount.number.start, amount.number.end), how=("about",))
-    match = _before().search(before)
-    if match and not (match[0].strip() == "近" and _is_recent(amount)):  # 近三年 is the last three years
-        words = re.sub(r"(?:了|达|为|是|有|达到)?[ ]?$", "", match[0])
-        known = comparators("before")
-        comparator = known.get(words) or known.get(match[0].strip()) or known.get(words.replace(" ", ""), "=")
-        span = (reach + match.start(), reach + match.start() + len(words.rstrip()))
-        if not words.startswith(_NO_VERB) and (denied := _DENIED.search(text, reach, span[0])):
-            comparator, span = _CONTRARY.get(comparator, comparator), (denied.start(), span[1])
-        found = replace(found, comparator=cast("MentionComparator", comparator), comparator_span=span,
-                        first=span[0], how=("comparator",))  # fmt: skip
-    elif match := _LIMIT.search(before):
-        span = (reach + match.start(), reach + match.end("word"))
-        comparator = comparators("before")[match["word"]]
-        found = replace(found, comparator=cast("MentionComparator", comparator), comparator_span=span,
-                        first=span[0], how=("comparator",))  # fmt: skip
-    elif _PAST.search(text, max(0, start - 2), start) and (text[start] in _STANDING or text[start - 1] == "破"):
-        found = replace(found, comparator=">", comparator_span=(start - 1, start), first=start - 1, how=("comparator",))
-    elif _is_multiple(amount) and (of := _OF.search(text, max(floor, start - REACH), start)):
-        said_before = cast("MentionComparator", comparators("before")[of["words"]])
-        found = replace(found, comparator=said_before, comparator_span=of.span("words"), first=of.start(),
-                        how=("comparator",))  # fmt: skip
+    found = _bound_before(found, text, said, floor)
     if not _never_after().match(text, said.end) and (match := _after().match(text, said.end)):
         comparator = comparators("after")[match["words"]]
         comparator = _OPEN.get(comparator, comparator) if match["without"] else comparator
         if found.comparator in ("=", "~") and not (
             comparator == "<=" and match["words"] == "内" and not _bounded(amount)
         ):
-            bound, span = cast("MentionComparator", comparator), match.span("words")
-            found = replace(found, comparator=bound, comparator_span=span, last=match.end(), how=("comparator",))
+            found = replace(_bounded_by(found, comparator, match.span("words")), last=match.end())
     if _THAN.search(before) and (match := _MORE.match(text, said.end)):
-        bound = ">" if match["more"] else "<"
-        found = replace(found, comparator=cast("MentionComparator", bound), comparator_span=match.span(),
-                        first=start - 1, last=match.end(), how=("comparator",))  # fmt: skip
+        found = _bounded_by(found, ">" if match["more"] else "<", match.span())
+        found = replace(found, first=start - 1, last=match.end())
     if match := _moves().search(before):
         change = "up" if match["up"] else "down"
         if not _LEVEL.search(before):  # "增至" is a level
@@ -148,6 +126,32 @@ def modified(text: str, said: Stated, floor: int) -> Modified:
         other: Change = "down" if found.change == "up" else "up"
         found = replace(found, change=other)
     return found
+
+
+def _bound_before(found: Modified, text: str, said: Stated, floor: int) -> Modified:
+    """The same, with the bound that stands before the amount, if one does."""
+    amount, start, reach = said.amount, said.start, max(floor, said.start - REACH)
+    before, known = text[reach:start], comparators("before")
+    match = _before().search(before)
+    if match and not (match[0].strip() == "近" and _is_recent(amount)):  # 近三年 is the last three years
+        words = re.sub(r"(?:了|达|为|是|有|达到)?[ ]?$", "", match[0])
+        comparator = known.get(words) or known.get(match[0].strip()) or known.get(words.replace(" ", ""), "=")
+        span = (reach + match.start(), reach + match.start() + len(words.rstrip()))
+        if not words.startswith(_NO_VERB) and (denied := _DENIED.search(text, reach, span[0])):
+            comparator, span = _CONTRARY.get(comparator, comparator), (denied.start(), span[1])
+    elif match := _LIMIT.search(before):
+        comparator, span = known[match["word"]], (reach + match.start(), reach + match.end("word"))
+    elif _PAST.search(text, max(0, start - 2), start) and (text[start] in _STANDING or text[start - 1] == "破"):
+        comparator, span = ">", (start - 1, start)
+    elif _is_multiple(amount) and (of := _OF.search(text, reach, start)):
+        comparator, span = known[of["words"]], of.span("words")
+    else:
+        return found
+    return replace(_bounded_by(found, comparator, span), first=span[0])
+
+
+def _bounded_by(found: Modified, comparator: str, span: Span) -> Modified:
+    return replace(found, comparator=cast("MentionComparator", comparator), comparator_span=span, how=("comparator",))
 
 
 def _is_recent(amount: Amount) -> bool:
