@@ -81,10 +81,6 @@ class OpenSearch(ServedRanker):
         self._settings = settings_of(http, name)
         self._terms: dict[str, tuple[int, float] | None] = {}
 
-    def encoded(self, searches: Sequence[Search]) -> list[Search]:
-        """The searches with the tokens of their texts, whose idf is asked for."""
-        return self.prepared(searches)
-
     def prepared(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with the tokens of their texts, whose idf is asked for: once for all."""
         found = super().prepared(searches)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -13,7 +14,7 @@ from qbench.retrieval.lexical import with_tokens
 from qbench.retrieval.rankers import Candidates, RankerContext, Search
 
 
-class ServedRanker:
+class ServedRanker(ABC):
     """BM25 that a server computes.
 
     Args:
@@ -25,16 +26,16 @@ class ServedRanker:
         self.size, self.language = size, language
 
     def encoded(self, searches: Sequence[Search]) -> list[Search]:
-        """The searches with the tokens of their texts."""
-        return with_tokens(searches, self.language)
+        """The searches with what is known of them before they are answered."""
+        return self.prepared(searches)
 
     def prepared(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with the tokens of their texts."""
         return with_tokens(searches, self.language)
 
+    @abstractmethod
     def search(self, search: Search) -> Candidates:
         """The documents that hold at least one of the tokens, with their BM25 scores."""
-        raise NotImplementedError
 
     def rerank(self, searches: Sequence[Search], candidates: Sequence[Candidates]) -> list[NDArray[np.float64]]:
         """The BM25 scores of each search's candidates."""
