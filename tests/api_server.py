@@ -8,12 +8,13 @@ import json
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import numpy as np
 
 from qbench.llm.client import Access, Patience
+from tests.loopback import LoopbackServer
 
 KEY = "sk-test-0123456789-not-a-real-key"
 
@@ -38,7 +39,7 @@ def nothing_known(asked: str) -> str:
     return "I have nothing to say."
 
 
-class ApiServer:
+class ApiServer(LoopbackServer):
     """Answers until the block ends.
 
     Attributes:
@@ -64,23 +65,11 @@ class ApiServer:
         self.chat, self.refuses = chat, set(refuses)
         self.seen: list[tuple[str, dict[str, Any], dict[str, str]]] = []
         self.closing = threading.Event()
-        self._server = _Server(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-
-    def __enter__(self) -> ApiServer:
-        self._thread.start()
-        return self
+        super().__init__(_handler(self))
 
     def __exit__(self, *_: object) -> None:
         self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    @property
-    def address(self) -> str:
-        """Where it listens: Cohere's base_url."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        super().__exit__()
 
     @property
     def url(self) -> str:
@@ -174,15 +163,6 @@ def waiting(server: Callable[[], ApiServer], seconds: float) -> Callable[[dict[s
 def access(folder: Any, **options: Any) -> Access:
     """Quick retries, and a recording in a folder."""
     return Access(**{"recording": folder / "answers.sqlite", "patience": QUICK, **options})
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    # A block of requests arrives at once.
-    request_queue_size = 64
-
-    def handle_error(self, *_: object) -> None:
-        """A client that has left is no fault."""
 
 
 def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:

@@ -15,8 +15,10 @@ import urllib.parse
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.loopback import LoopbackServer
 
 TOKEN = "hf_test0123456789notARealToken"
 Fault = tuple[str, str, Callable[["Exchange"], bool]]
@@ -36,7 +38,7 @@ class Repo:
         return next((one for one in self.commits if one[0] == wanted), None)
 
 
-class HubServer:
+class HubServer(LoopbackServer):
     """Answers until the block ends.
 
     Attributes:
@@ -59,21 +61,11 @@ class HubServer:
         self.crashes: list[str] = []
         self.writers = {TOKEN}
         self.lock = threading.RLock()
-        self._server = _Server(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-
-    def __enter__(self) -> HubServer:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(_handler(self))
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return self.address
 
     def put(self, repo_id: str, files: dict[str, bytes], private: bool = False) -> str:
         """A commit that somebody else made."""
@@ -439,14 +431,6 @@ _ROUTES: list[tuple[str, str, Callable[..., None]]] = [
 
 def _git(data: bytes) -> str:
     return hashlib.sha1(f"blob {len(data)}\0".encode() + data).hexdigest()
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
-
-    def handle_error(self, *_: object) -> None:
-        """A client that has left is no fault."""
 
 
 def _handler(server: HubServer) -> type[Exchange]:

@@ -13,9 +13,11 @@ import re
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from types import SimpleNamespace
 from typing import Any
+
+from tests.loopback import LoopbackServer
 
 Answer = tuple[int, dict[str, Any]]
 Step = Callable[[str, str, bytes], "Answer | bytes | None"]
@@ -24,7 +26,7 @@ LIMIT = 10_000
 """Documents of one answer."""
 
 
-class OpenSearchServer:
+class OpenSearchServer(LoopbackServer):
     """Answers until the block ends.
 
     Attributes:
@@ -42,23 +44,12 @@ class OpenSearchServer:
         self.seen: list[tuple[str, str, dict[str, str]]] = []
         self.plans: dict[str, deque[Step]] = {}
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-
-    def __enter__(self) -> OpenSearchServer:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(_handler(self))
 
     @property
     def url(self) -> str:
         """Its address."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return self.address
 
     def next(self, part: str, *steps: Step) -> None:
         """What to do with the next requests whose path holds a part."""
