@@ -9,7 +9,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "qbench"
 
 ORDER = """
-errors extras digests options locks swaps store keys artefacts toml_files work sheets randomness progress resources
+errors extras lazy digests options locks swaps store keys artefacts toml_files work sheets randomness progress resources
 pages licences ranges compiling llm models quantities corpora index benchmark generation synth grounding scoring
 compression retrieval evaluation annotation mining training leaderboard publishing cli
 """.split()

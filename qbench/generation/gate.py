@@ -16,10 +16,11 @@ import numpy as np
 import polars as pl
 
 from qbench.errors import InputError
-from qbench.generation.languages import generation_package, object_at
+from qbench.generation.languages import generation_package
 from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
 from qbench.generation.pairs import Pair, observed, pair_table, phrase, sane
+from qbench.lazy import object_at
 from qbench.quantities.concept_match import Concept, concept_stretches, concept_words
 from qbench.quantities.english.heads import EMPTY, LASTING, POPULATIONS
 from qbench.quantities.english.lexicon import WEAK_WORDS

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
+from qbench.lazy import object_at
 from qbench.quantities.languages import CHINESE, ENGLISH, language_module
 
 if TYPE_CHECKING:
@@ -134,12 +135,6 @@ def answer_rules(code: str) -> AnswerRules:
 def doubts_of(code: str) -> Callable[[pl.DataFrame, Sequence[str]], list[str]]:
     """The function that says why each mention of texts of a language is not sure; "" for those that are."""
     return cast("Callable[[pl.DataFrame, Sequence[str]], list[str]]", object_at(generation_package(code).DOUBTS))
-
-
-def object_at(path: str) -> Any:
-    """What a module has under a name, the two parted by a colon."""
-    module, _, name = path.partition(":")
-    return getattr(import_module(module), name)
 
 
 def generation_package(code: str) -> GenerationPackage:

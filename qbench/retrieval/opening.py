@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from qbench.lazy import object_at
 from qbench.retrieval.entries import REGISTRY
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ def open_ranker(stage: Stage, context: RankerContext, registry: Registry = REGIS
     """
     opener = stage.entry(registry).opener
     if isinstance(opener, str):
-        module, _, function = opener.partition(":")
-        opener = getattr(import_module(module), function)
+        opener = object_at(opener)
     opened: OpenedRanker = opener(stage, stage.options(registry), context)
     return opened

@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
 from qbench.errors import OptionError, UnknownNameError
+from qbench.lazy import object_at
 from qbench.options import Declared, declared
 
 Value = float | int | str
@@ -303,9 +303,8 @@ class Registry:
     def of(self, role: Role) -> tuple[Entry, ...]:
         """The components that may have a role."""
         if self.plugins:
-            module, _, function = self.plugins.partition(":")
-            self.plugins = ""
-            getattr(import_module(module), function)(self)
+            plugins, self.plugins = self.plugins, ""
+            object_at(plugins)(self)
         return tuple(entry for entry in self.entries if role in entry.roles)
 
     def forms(self, role: Role) -> Iterator[tuple[str, Entry, Entry | None]]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Protocol
 
 import polars as pl
 
 from qbench.benchmark.card import describe, printable
+from qbench.lazy import object_at
 from qbench.models.api_encoders import BYTES, prepared_text
 from qbench.quantities.languages import CHINESE, ENGLISH
 from qbench.quantities.types import Condition, Quantity
@@ -60,10 +60,7 @@ class ShownWords:
 
     def unit_name(self, unit: str) -> str:
         """What a unit is called."""
-        if not self.unit:
-            return unit
-        module, _, name = self.unit.partition(":")
-        return str(getattr(import_module(module), name)(unit))
+        return str(object_at(self.unit)(unit)) if self.unit else unit
 
     def condition(self, condition: Condition) -> str:
         """A condition in words.
