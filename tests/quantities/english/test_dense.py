@@ -3,23 +3,31 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.quantities.english.parsers import dense
-from qbench.quantities.english.parsers.dense import HIGHEST, Dense, best_rows, fine, gelu, normalised
+from qbench.quantities.english.parsers.dense import FINE, HIGHEST, MOST, Dense, best_rows, fine, gelu, normalised
 from qbench.quantities.english.parsers.encoder import attended
 
-needs_kernel = pytest.mark.skipif(dense.kernel() is None, reason="this processor lacks the instructions")
+LACKS = "this processor lacks the instructions"
+needs_kernel = pytest.mark.skipif(dense.kernel() is None, reason=LACKS)
+needs_tiles = pytest.mark.skipif(dense.products() is dense.kernel(), reason=LACKS)
 
 
-@pytest.fixture(params=[pytest.param("compiled", marks=needs_kernel), "numpy"])
+@pytest.fixture(
+    params=[pytest.param("tiles", marks=needs_tiles), pytest.param("compiled", marks=needs_kernel), "numpy"]
+)
 def arithmetic(request, monkeypatch):
     if request.param == "numpy":
         monkeypatch.setattr(dense, "kernel", lambda: None)
+    if request.param != "tiles":
+        monkeypatch.setattr(dense, "products", dense.kernel)
     return request.param
 
 
@@ -72,6 +80,49 @@ def test_products_can_be_added_to_what_is_there():
 def test_rows_of_noughts_give_the_bias():
     weights, scale, bias = made_up(32, 64)
     np.testing.assert_array_equal(Dense(weights, scale, bias)(np.zeros((3, 32), np.float32)), np.tile(bias, (3, 1)))
+
+
+@needs_tiles
+@settings(deadline=None, max_examples=60)
+@given(
+    rows=st.integers(0, 50),
+    depth=st.sampled_from([32, 96, 128, 384]),
+    width=st.sampled_from([64, 192]),
+    most=st.sampled_from([0, 1, HIGHEST, 128, 255, 256, FINE, MOST]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_products_by_tiles_are_the_same_to_the_last_bit(rows, depth, width, most, seed):
+    rng = np.random.default_rng(seed)
+    weights = rng.choice([rng.integers(-most, most + 1, size=(depth, width)), np.full((depth, width), most)])
+    _, scale, bias = made_up(depth, width, seed)
+    h, there = rng.normal(size=(rows, depth)).astype(np.float32), rng.normal(size=(rows, width)).astype(np.float32)
+    by_tiles = Dense(weights, scale, bias)
+    with pytest.MonkeyPatch.context() as without:
+        without.setattr(dense, "products", dense.kernel)
+        by_pairs = Dense(weights, scale, bias)
+    np.testing.assert_array_equal(by_tiles(h), by_pairs(h))
+    np.testing.assert_array_equal(by_tiles(h, onto=there.copy()), by_pairs(h, onto=there))
+
+
+@needs_tiles
+def test_threads_multiply_by_tiles_at_the_same_time():
+    layer, h = Dense(*made_up(384, 384)), np.random.default_rng(8).normal(size=(200, 384)).astype(np.float32)
+    expected = layer(h)
+    with ThreadPoolExecutor(4) as threads:
+        for found in threads.map(layer, [h] * 40):
+            np.testing.assert_array_equal(found, expected)
+
+
+@needs_tiles
+def test_a_process_that_may_not_use_tiles_does_without(monkeypatch):
+    monkeypatch.setattr(dense, "_tiles_allowed", lambda: False)
+    assert dense.products.__wrapped__() is dense.kernel()
+
+
+@needs_kernel
+def test_nothing_is_written_onto_rows_that_lie_apart():
+    with pytest.raises(numba.TypingError, match="write"):
+        Dense(*made_up(32, 64))(np.ones((3, 32), np.float32), onto=np.ones((3, 128), np.float32)[:, ::2])
 
 
 @needs_kernel

@@ -1,6 +1,7 @@
 """Products of whole numbers, compiled by numba. Import it inside functions only: numba takes half a second to load.
 
-For processors that add up products of 16-bit integers (AVX-512 VNNI): twice as fast as single precision.
+For processors that add up products of 16-bit integers (AVX-512 VNNI): twice as fast as single precision. Where there
+is AMX, `tile_kernel` takes the place of `panels_of` and `multiply`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ ROWS, VECTORS, LANES = 6, 4, 16
 """Rows, and vectors of 16 columns, whose sums stay in registers while they grow: 24 of 32."""
 COLUMNS = VECTORS * LANES
 _INT, _SUMS = ir.IntType(32), ir.VectorType(ir.IntType(32), LANES)
+_FLOAT = ir.FloatType()
+_FLOATS, _DOUBLES = (ir.VectorType(kind, LANES) for kind in (_FLOAT, ir.DoubleType()))
 _NOUGHTS = _SUMS(None)
 _SUM_OF_TWO_PRODUCTS = "llvm.x86.avx512.vpdpwssd.512"
 """Takes sums, and for each of them two 16-bit integers of a and two of b; adds a0 b0 + a1 b1."""
@@ -92,12 +95,70 @@ def written_as(builder: Any, vector: Any, place: Any) -> None:
     builder.store(vector, builder.bitcast(place, vector.type.as_pointer()), align=4)
 
 
+def _write(
+    typing: Any,
+    sums: Any, first: Any, factor: Any,
+    scales: Any, bias: Any, column: Any,
+    out: Any, place: Any, added: Any,
+) -> Any:  # fmt: skip
+    """Scale `LANES` sums, add the bias, and write them: in double precision until then.
+
+    Args:
+        typing: numba's.
+        sums, first: int32; which of them comes first.
+        factor: float32, of all of them.
+        scales, bias, column: shape (columns,), float32; the column of the first.
+        out, place: float32; where the first goes.
+        added: whether to what stands there.
+    """
+    if any(array.layout != "C" for array in (sums, scales, bias, out)):
+        return None  # numba then says that no such arrays are taken
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        def at(k: int, index: int, kind: Any) -> Any:
+            data = context.make_array(signature.args[k])(context, builder, values[k]).data
+            return builder.gep(data, [values[index]], source_etype=kind)
+
+        def load(place: Any, kind: Any) -> Any:
+            return builder.load(place, typ=kind, align=4)
+
+        def double(vector: Any) -> Any:
+            return builder.fpext(vector, _DOUBLES)
+
+        kind = ir.FunctionType(_DOUBLES, [_DOUBLES] * 3)
+        fused = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f64")
+        scale, shift, target = (load(at(3, 5, _FLOAT), _FLOATS), load(at(4, 5, _FLOAT), _FLOATS), at(6, 7, _FLOAT))
+        factors = builder.fmul(spread(builder, values[2], _FLOATS), scale)
+        whole = builder.sitofp(load(at(0, 1, _INT), _SUMS), _DOUBLES)
+        value = builder.call(fused, [whole, double(factors), double(shift)])
+        result = cgutils.alloca_once_value(builder, value)
+        with builder.if_then(values[8]):
+            builder.store(builder.fadd(double(load(target, _FLOATS)), value), result)
+        written_as(builder, builder.fptrunc(builder.load(result, typ=_DOUBLES), _FLOATS), target)
+        return context.get_dummy_value()
+
+    arguments = sums, types.int64, types.float32, scales, bias, types.int64, out, types.int64, types.boolean
+    return types.void(*arguments), generate
+
+
 add_up: Any = intrinsic(_add_up)
+write: Any = intrinsic(_write)
 
 
 def compiled(function: Any, **options: Any) -> Any:
     """Sums of floats may be reordered: that lets the compiler use vectors."""
     return cached(function, nogil=True, fastmath=True, error_model="numpy", **options)
+
+
+@inlined
+def steps_of(numbers: NDArray[np.float32], limit: float) -> tuple[np.float32, np.float32]:
+    """Whole numbers to one, and what a whole number stands for, if the largest number becomes `limit`."""
+    # As whole numbers, whose order is that of numbers without a sign: of those a maximum is put into vectors.
+    bits, greatest = numbers.view(np.int32), np.int32(0)
+    for k in range(bits.size):
+        greatest = max(greatest, np.int32(bits[k] & np.int32(0x7FFFFFFF)))
+    most = np.int32(greatest).view(np.float32)
+    return np.float32(limit) / most if most > 0 else np.float32(0), most / np.float32(limit)
 
 
 @compiled
@@ -112,13 +173,7 @@ def rounded(h: NDArray[np.float32], limit: float, whole: NDArray[np.int16], scal
     """
     for row in range(h.shape[0]):
         numbers, integers = h[row], whole[row]
-        # As whole numbers, whose order is that of numbers without a sign: of those a maximum is put into vectors.
-        bits, greatest = numbers.view(np.int32), np.int32(0)
-        for k in range(bits.size):
-            greatest = max(greatest, np.int32(bits[k] & np.int32(0x7FFFFFFF)))
-        most = np.int32(greatest).view(np.float32)
-        steps = np.float32(limit) / most if most > 0 else np.float32(0)
-        scales[row] = most / np.float32(limit)
+        steps, scales[row] = steps_of(numbers, limit)
         for k in range(numbers.size):
             integers[k] = np.int16(np.rint(numbers[k] * steps))
 
@@ -138,7 +193,7 @@ def product(
     Args:
         pairs: shape (a multiple of ROWS, depth / 2): what `rounded` wrote, two in one.
         scales: of the rows.
-        panels: shape (panels, depth / 2, COLUMNS), likewise.
+        panels: what `panels_of` says.
         weights: shape (panels * COLUMNS,): what a whole number of each column stands for.
         bias: of the same shape.
         out: shape (rows, panels * COLUMNS), written.
@@ -146,15 +201,43 @@ def product(
     """
     sums = np.empty((ROWS, COLUMNS), np.int32)
     for panel in range(panels.shape[0]):
-        first = panel * COLUMNS
-        scale, shift = weights[first : first + COLUMNS], bias[first : first + COLUMNS]
         for low in range(0, out.shape[0], ROWS):
             add_up(pairs, low, panels, panel, sums)
             for row in range(low, min(low + ROWS, out.shape[0])):
-                total, target = sums[row - low], out[row, first : first + COLUMNS]
-                for k in range(COLUMNS):
-                    value = total[k] * (scales[row] * scale[k]) + shift[k]
-                    target[k] = target[k] + value if added else value
+                for k in range(0, COLUMNS, LANES):
+                    column = panel * COLUMNS + k
+                    place = row * out.shape[1] + column
+                    write(sums, (row - low) * COLUMNS + k, scales[row], weights, bias, column, out, place, added)
+
+
+def panels_of(weights: NDArray[np.signedinteger[Any]]) -> NDArray[np.int32]:
+    """Weights of 16 bits in the order in which they are read.
+
+    Args:
+        weights: shape (depth, width), multiples of 32 and `COLUMNS`.
+
+    Returns:
+        Shape (width / COLUMNS, depth / 2, COLUMNS): each is two weights of a column.
+    """
+    depth, width = weights.shape
+    pairs = weights.astype(np.int16).reshape(depth // 2, 2, width // COLUMNS, COLUMNS)
+    return np.ascontiguousarray(pairs.transpose(2, 0, 3, 1)).view(np.int32)[..., 0]
+
+
+def multiply(
+    h: NDArray[np.float32],
+    limit: float,
+    panels: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    out: NDArray[np.float32],
+    added: bool,
+) -> None:
+    """Rows, of shape (rows, depth), rounded to whole numbers up to `limit`, times columns; else as `product`."""
+    rows = -(-len(h) // ROWS) * ROWS
+    whole, scales = np.empty((rows, h.shape[1]), dtype=np.int16), np.empty(rows, dtype=np.float32)
+    rounded(h, limit, whole, scales)
+    product(whole.view(np.int32), scales, panels, weights, bias, out, added)
 
 
 _POWERS = tuple(np.float32(np.log(2) ** n / f) for n, f in enumerate((1, 1, 2, 6, 24, 120, 720)))
