@@ -145,6 +145,18 @@ add_up: Any = intrinsic(_add_up)
 write: Any = intrinsic(_write)
 
 
+def aligned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """An empty array that begins where a line of the cache does: otherwise half of all vectors lie across two.
+
+    AMX loads tiles four times as fast so.
+    """
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    raw = np.empty(size + 63, dtype=np.uint8)
+    first = -raw.__array_interface__["data"][0] % 64
+    array: NDArray[Any] = raw[first : first + size].view(dtype).reshape(shape)
+    return array
+
+
 def compiled(function: Any, **options: Any) -> Any:
     """Sums of floats may be reordered: that lets the compiler use vectors."""
     return cached(function, nogil=True, fastmath=True, error_model="numpy", **options)
@@ -221,7 +233,9 @@ def panels_of(weights: NDArray[np.signedinteger[Any]]) -> NDArray[np.int32]:
     """
     depth, width = weights.shape
     pairs = weights.astype(np.int16).reshape(depth // 2, 2, width // COLUMNS, COLUMNS)
-    return np.ascontiguousarray(pairs.transpose(2, 0, 3, 1)).view(np.int32)[..., 0]
+    panels = aligned((width // COLUMNS, depth // 2, COLUMNS, 2), np.int16)
+    panels[...] = pairs.transpose(2, 0, 3, 1)
+    return panels.view(np.int32)[..., 0]
 
 
 def multiply(

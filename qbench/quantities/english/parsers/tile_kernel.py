@@ -16,7 +16,7 @@ from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from qbench.quantities.english.parsers.dense_kernel import compiled, steps_of, write, written_as
+from qbench.quantities.english.parsers.dense_kernel import aligned, compiled, steps_of, write, written_as
 
 cgutils: Any = _cgutils  # not annotated
 
@@ -81,19 +81,25 @@ def _add_up(typing: Any, rows: Any, block: Any, panels: Any, panel: Any, sums: A
         def load(place: Any) -> Any:
             return builder.load(place, typ=_SUMS, align=4)
 
+        def load_tile(side: Any, k: int, tile: int, offset: Any) -> None:
+            _call(builder, "tileloadd64", tile, at(side, builder.add(offset, _INT(k * TILE))), width)
+
         steps, step, width = cgutils.unpack_tuple(builder, array(0).shape, 4)[1], _INT(2 * TILE), _INT(DEPTH)
         sides = [at(array(k).data, builder.mul(values[k + 1], builder.mul(steps, step))) for k in (0, 2)]
         for tile in (*UPPER, *LOWER):
             _call(builder, "tilezero", tile)
         with cgutils.for_range(builder, steps) as loop:
             offset = builder.mul(loop.index, step)
-            for side, tiles in zip(sides, (ROWS, COLUMNS), strict=True):
-                for k, tile in enumerate(tiles):
-                    _call(builder, "tileloadd64", tile, at(side, builder.add(offset, _INT(k * TILE))), width)
-            for k, column in enumerate(COLUMNS):
-                # The upper byte has the sign; the lower one has none.
-                _call(builder, "tdpbssd", UPPER[k], ROWS[0], column)
-                _call(builder, "tdpbusd", LOWER[k], ROWS[1], column)
+            # A tile is loaded just before it is first needed, so that loading and multiplying go on side by side.
+            # The upper byte has the sign; the lower one has none.
+            load_tile(sides[0], 0, ROWS[0], offset)
+            load_tile(sides[1], 0, COLUMNS[0], offset)
+            _call(builder, "tdpbssd", UPPER[0], ROWS[0], COLUMNS[0])
+            load_tile(sides[0], 1, ROWS[1], offset)
+            _call(builder, "tdpbusd", LOWER[0], ROWS[1], COLUMNS[0])
+            load_tile(sides[1], 1, COLUMNS[1], offset)
+            _call(builder, "tdpbssd", UPPER[1], ROWS[0], COLUMNS[1])
+            _call(builder, "tdpbusd", LOWER[1], ROWS[1], COLUMNS[1])
         found = array(4).data
         for tile in (*UPPER, *LOWER):
             _call(builder, "tilestored64", tile, at(found, _INT(tile * TILE)), width)
@@ -206,7 +212,9 @@ def panels_of(weights: NDArray[np.signedinteger[Any]]) -> NDArray[np.int8]:
     tiles = np.pad(tiles, ((0, steps * DEPTH - depth), (0, 0), (0, 0), (0, 0)))
     # Of each column, four numbers stand side by side.
     fours = tiles.reshape(steps, DEPTH // 4, 4, *tiles.shape[1:]).transpose(3, 0, 4, 1, 5, 2)
-    return np.ascontiguousarray(fours).reshape(-1, steps, 2, TILE)
+    panels = aligned((tiles.shape[1], steps, 2, TILE), np.int8)
+    panels.reshape(fours.shape)[...] = fours
+    return panels
 
 
 def multiply(
@@ -220,7 +228,7 @@ def multiply(
 ) -> None:
     """`dense_kernel.multiply`."""
     blocks = -(-len(h) // SIDE)
-    rows = np.empty((blocks, panels.shape[1], 2, TILE), dtype=np.uint8)
+    rows = aligned((blocks, panels.shape[1], 2, TILE), np.uint8)
     scales = np.empty(blocks * SIDE, dtype=np.float32)
     rounded(h, limit, rows, scales)
     product(LAYOUT, rows, scales, panels, weights, bias, out, added)
