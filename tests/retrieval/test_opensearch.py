@@ -7,37 +7,20 @@ import os
 import shutil
 import subprocess
 import threading
-from functools import cache
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from qbench.errors import InputError, OptionError, ServerError
-from qbench.index.build import build_index
 from qbench.llm.client import Patience
-from qbench.quantities.conditions import verdict
-from qbench.quantities.types import COMPARATORS, MENTION_COMPARATORS
 from qbench.retrieval.analysis import tokens
 from qbench.retrieval.engines import opensearch, serve_opensearch
 from qbench.retrieval.engines import opensearch_json as body
 from qbench.retrieval.engines.opensearch_http import Http
-from qbench.retrieval.execute import execute
-from qbench.retrieval.grammar import parse_system
-from qbench.retrieval.jobs import ExecuteOptions
-from tests.factories import condition, quantity, tiny_benchmark
-from tests.opensearch_server import OpenSearchServer, _Scorer, failing, failure
-from tests.retrieval.test_postgres import LINES, NUMBERS, odd_tables
+from tests.factories import condition
+from tests.opensearch_server import OpenSearchServer, failing, failure
+from tests.retrieval.served import QUICK, odd_tables, run
 
-BENCHMARK = tiny_benchmark()
-QUICK = Patience(attempts=3, first=0.001, timeout=5)
-
-
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch):
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    for name in ("OPENSEARCH_URL", "OPENSEARCH_USERNAME", "OPENSEARCH_PASSWORD", "OPENSEARCH_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
+pytestmark = pytest.mark.usefixtures("direct")
 
 
 @pytest.fixture
@@ -52,80 +35,10 @@ def http(server):
         yield http
 
 
-def run(folder, *names, benchmark=BENCHMARK):
-    return execute(benchmark, [parse_system(name) for name in names], folder, ExecuteOptions(settings=("given",)))
-
-
-@pytest.mark.parametrize("name", ["", "_filter"])
-def test_a_server_ranks_as_we_do_to_the_last_bit(tmp_path, server, name):
-    ours, theirs = run(tmp_path, f"BM25{name}", f'OpenSearch{name}(url="{server.url}")')
-    assert ours.run.equals(theirs.run)
-    assert ours.run.height
-    assert theirs.cost.index_bytes
-
-
-def test_parameters_of_bm25_are_the_servers_too(tmp_path, server):
-    ours, theirs = run(tmp_path, "BM25(k1=0.9, b=0.4)", f'OpenSearch(url="{server.url}", k1=0.9, b=0.4)')
-    assert ours.run.equals(theirs.run)
-
-
-def test_scores_of_ours_follow_a_servers(tmp_path, server, monkeypatch):
-    monkeypatch.setattr(opensearch, "PAGE", 3)
-    address = f'url="{server.url}"'
-    systems = ["QBM25(terms=all)", f"QOpenSearch(terms=all, {address})", "BM25 + BM25", f"OpenSearch({address}) + BM25"]
-    systems += ["BindBM25", f"BindOpenSearch({address})"]
-    results = run(tmp_path, *systems)
-    for ours, theirs in zip(results[::2], results[1::2], strict=True):
-        assert ours.run.equals(theirs.run), ours.label
-
-
 def test_the_servers_own_score_finds_the_same_documents(tmp_path, server):
     ours, theirs = run(tmp_path, "BM25_filter", f'OpenSearch_filter(url="{server.url}", score=lucene)')
     assert set(ours.run["doc_id"]) == set(theirs.run["doc_id"])
     assert not ours.run["score"].equals(theirs.run["score"])
-
-
-def test_concepts_can_be_asked_for(tmp_path, server):
-    wide, narrow = run(
-        tmp_path, *(f'OpenSearch_filter(url="{server.url}", concepts={c})' for c in ("ignored", "shared"))
-    )
-    assert 0 < narrow.run.height < wide.run.height
-    assert narrow.run.join(wide.run, on=["query_id", "doc_id", "score"]).height == narrow.run.height
-
-
-@pytest.mark.parametrize("name", ["OpenSearch", "QOpenSearch", "BindOpenSearch", "Postgres", "BindPostgres"])
-def test_concepts_without_a_filter_are_refused(name):
-    with pytest.raises(OptionError, match="concepts changes nothing without _filter"):
-        parse_system(f"{name}(concepts=shared)")
-    assert parse_system(f"{name}(concepts=ignored)") == parse_system(name)
-
-
-@given(
-    st.sampled_from(MENTION_COMPARATORS), st.sampled_from(COMPARATORS), st.tuples(NUMBERS, NUMBERS),
-    st.tuples(NUMBERS, NUMBERS),
-)  # fmt: skip
-def test_a_nested_query_says_what_verdicts_do(stated, asked, mention, wanted):
-    low, high = sorted(mention) if stated == "between" else (mention[0], mention[0])
-    bounds = sorted(wanted) if asked == "between" else (wanted[0], wanted[0])
-    query = condition("x", asked, bounds[0], "kilogram", high=bounds[1])
-    held = quantity("5", "5", low, "kilogram", comparator=stated, high=high)
-    row = {
-        "base_unit": "kilogram",
-        "low": body.finite(-float("inf") if stated in ("<", "<=") else low),
-        "high": body.finite(float("inf") if stated in (">", ">=") else high),
-        "low_open": stated == ">",
-        "high_open": stated == "<",
-    }
-    (found,) = body.condition_filters([query], "ignored", "en")
-    assert _Scorer(_empty()).matches(found, {"mentions": [row]}) == (verdict(held, query) == "met")
-
-
-@cache
-def _empty():
-    whole = body.documents_index({"k1": 1.5, "b": 0.75}, 0, {})
-    with OpenSearchServer() as server:
-        server.answer("PUT", "/x", json.dumps(whole).encode())
-        return server.indices["x"]
 
 
 def test_zero_has_one_sign():
@@ -138,11 +51,9 @@ def load(http, name="odd", key="k", tables=None):
     return opensearch.load(http, name, tables or odd_tables(), key)
 
 
-def test_any_text_arrives_as_it_is(server, http):
+def test_words_of_any_text_are_found(server, http):
     assert load(http)
     rows = [server.indices["odd"].rows[str(doc)] for doc in range(5)]
-    tables = odd_tables()
-    assert [(row["doc_id"], row["passage"]) for row in rows] == tables.documents.select("doc_id", "passage").rows()
     assert [row["words"].split() for row in rows] == [tokens(row["passage"]) for row in rows]
     long = "one" * 2000
     assert opensearch.terms_of(http, "odd", [long, "absent"])["absent"] is None
@@ -162,20 +73,6 @@ def test_an_interrupted_load_goes_on(server, http, monkeypatch):
     assert load(http)
     assert [path for _, path, _ in server.seen if "odd/_bulk" in path] == ["/odd/_bulk"] * 2
     assert len(server.indices["odd"].rows) == 5
-
-
-def test_several_that_load_at_once_write_the_same(server):
-    def once():
-        with Http(server.url, QUICK) as http:
-            load(http)
-
-    threads = [threading.Thread(target=once) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(server.indices["odd"].rows) == 5
-    assert server.indices["odd"].mappings["_meta"]["qbench"]["complete"]
 
 
 def test_an_index_of_something_else_is_not_touched(server, http):
@@ -309,34 +206,25 @@ def test_passwords_come_from_the_environment_and_are_not_shown(server, monkeypat
     assert "key-key" not in str(caught.value)
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("served")
-    (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, LINES)))
-    return build_index(folder / "corpus.jsonl", folder / "index", workers=1)
-
-
-def test_an_index_is_served(index, server):
-    first, second = serve_opensearch.serve(index, server.url), serve_opensearch.serve(index, server.url)
-    assert (first.new, second.new) == (True, False)
-    assert first.place == second.place
-    shown = serve_opensearch.shown(index, "laptop under 4 lb", server=server.url, name=first.place)
+def test_the_search_is_shown_as_a_request(served_index, server):
+    first = serve_opensearch.serve(served_index, server.url)
+    shown = serve_opensearch.shown(served_index, "laptop under 4 lb", server=server.url, name=first.place)
     head, _, search = shown.partition("\n")
     assert head == f"POST /{first.place}/_search"
-    asked = serve_opensearch.shown(index, "laptop under 4 lb")
+    asked = serve_opensearch.shown(served_index, "laptop under 4 lb")
     assert json.loads(asked.partition("\n")[2]) == json.loads(search)
     hits = server.answer("POST", f"/{first.place}/_search", search.encode())[1]["hits"]["hits"]
     assert [server.indices[first.place].rows[hit["_id"]]["doc_id"] for hit in hits] == ["a::1"]
-    assert "no document holds" in serve_opensearch.shown(index, "zebra")
+    assert "no document holds" in serve_opensearch.shown(served_index, "zebra")
     with pytest.raises(OptionError, match="not an index's name"):
-        serve_opensearch.serve(index, server.url, "No")
+        serve_opensearch.serve(served_index, server.url, "No")
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
-def test_files_load_with_curl(index, server, tmp_path, monkeypatch):
+def test_files_load_with_curl(served_index, server, tmp_path, monkeypatch):
     monkeypatch.setattr(body, "ROWS", 2)
-    assert serve_opensearch.write(index, tmp_path / "files", "from_files").new
-    assert not serve_opensearch.write(index, tmp_path / "files", "from_files").new
+    assert serve_opensearch.write(served_index, tmp_path / "files", "from_files").new
+    assert not serve_opensearch.write(served_index, tmp_path / "files", "from_files").new
     assert len(list((tmp_path / "files").glob("documents-*.ndjson"))) == 2
 
     def load_files():
@@ -352,7 +240,7 @@ def test_files_load_with_curl(index, server, tmp_path, monkeypatch):
     server.indices.clear()
     done = load_files()
     assert done.returncode == 0, done.stderr
-    serve_opensearch.serve(index, server.url, "direct")
+    serve_opensearch.serve(served_index, server.url, "direct")
     made, direct = server.indices["from_files"], server.indices["direct"]
     assert made.rows == direct.rows
     assert made.mappings == direct.mappings

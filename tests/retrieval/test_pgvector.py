@@ -27,7 +27,7 @@ from qbench.retrieval.rankers import Search
 from qbench.scoring.fusion import reciprocal_rank
 from tests.factories import tiny_benchmark
 from tests.postgres_server import lacking_vectors, program_with_vectors, running
-from tests.retrieval.test_postgres import LINES
+from tests.retrieval.served import LINES
 
 BENCHMARK = tiny_benchmark()
 SIZE = 16
