@@ -270,7 +270,9 @@ def _measures(tokens: Sequence[Token], j: int, *, spans: bool = True) -> bool:
         j += 2
     if j + 1 < len(tokens) and tokens[j].text in HYPHENS and glued(tokens[j], tokens[j + 1]):
         j += 1  # "a case 15-inch wide"
-    return j < len(tokens) and tokens[j].low in _MEASURED
+    if j >= len(tokens):
+        return False
+    return tokens[j].low in _MEASURED or (tokens[j].text in "$£" and glued(tokens[j - 1], tokens[j]))
 
 
 _MEASURED = frozenset(

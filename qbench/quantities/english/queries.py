@@ -98,7 +98,7 @@ def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     """
     plain, phrases = as_in_prose(text), quoted(text)
     tokens = tokenize(plain)
-    conditions = [each for each in _read(plain, tokens, extractor) if not in_phrase(each.value_span[0], phrases)]
+    conditions = [_told(text, each) for each in _read(plain, tokens, extractor) if not in_phrase(each.value_span[0], phrases)]
     conditions = join(tokens, conditions, extractor.units)
     years = bool(getattr(extractor, "years", False))
     beside = (*portions(tokens), *_leads(tokens, conditions), *(() if years else _bounds_of_years(tokens)))
@@ -130,6 +130,16 @@ def _read(text: str, tokens: Sequence[Token], extractor: Extractor) -> list[Read
             conditions.append(condition)
     conditions += _grades(tokens, {each.value_span for each in conditions})
     return sorted(conditions, key=lambda each: each.value_span)
+
+
+def _told(text: str, condition: ReadCondition) -> ReadCondition:
+    """The condition without the currency that stands in for the "pcm" of "800 pcm", which `as_in_prose` wrote."""
+    span = condition.unit_span
+    if span is None or condition.unit.partition(" per ")[0] != "dollar" or "$" in text[slice(*span)]:
+        return condition
+    if any(letter in text[slice(*span)].lower() for letter in "du"):
+        return condition
+    return replace(condition, unit="", unit_span=None)
 
 
 def _leads(tokens: Sequence[Token], conditions: Sequence[ReadCondition]) -> Iterator[Span]:
@@ -371,9 +381,19 @@ def _in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, cou
         return True
     if counted:
         return lead in NAMES
+    if lead == "size" and last < len(tokens) and _goes_on(tokens, number, last):
+        return True  # "size 14 dress", "size 5 11-16 kg"
     if _is_paid_for(tokens, last):
         return False  # "rooms 40 a night"
     return not (lead in MEASURED or lead in FUNCTION_WORDS or lead in SEARCH_NOISE or lead in LABELS)
+
+
+def _goes_on(tokens: Sequence[Token], number: int, last: int) -> bool:
+    """Whether a whole number of a size is followed by what has it, or by the next amount."""
+    after = tokens[last]
+    if not tokens[number].text.isdecimal() or after.low in FUNCTION_WORDS or after.text in "<>≤≥=":
+        return False
+    return after.kind in ("word", "number") or after.text in "$€£"
 
 
 def _ends_code(tokens: Sequence[Token], k: int) -> bool:

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, VERBS
-from qbench.quantities.english.query_conditions import DIMENSIONS, LEADING, MEASURED, ReadCondition
+from qbench.quantities.english.query_conditions import CAPACITIES, DIMENSIONS, LEADING, MEASURED, ReadCondition
 from qbench.quantities.english.query_text import SearchWord
 from qbench.quantities.types import Span
 from qbench.quantities.units import Units
@@ -105,6 +105,9 @@ class Concepts:
         return self._opening() or list(before[0]) if claimed or not named else named
 
     def _same_unit(self, a: int, b: int) -> bool:
+        before = self._text[: self._spans[a][0]].lower().split()
+        if not self._conditions[a].unit and before and before[-1] in CAPACITIES:
+            return False  # "sleeps 6 under 150 a night"
         return len({self._units.get(self._conditions[k].unit).base_unit for k in (a, b)}) == 1
 
     def _is_with(self, k: int) -> bool:

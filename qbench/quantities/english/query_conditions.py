@@ -56,12 +56,16 @@ MEASURED = frozenset(
     "ph bmi gpa iq eps spf count number total level rank value rate weight height length width depth distance speed "
     "power temperature pressure humidity odds quantity qty amount storage bp percentile efficiency magnitude p/e "
     "dose par handicap attendance employees revenue profit sales income turnover calories protein earned earning "
-    "earns sleeps sleeping seats seating grossed grossing grosses "
+    "earns sleeps sleeping seats seating serves serving feeds fits hosts accommodates grossed grossing grosses "
     "netted netting scored scoring scores rated weighing weighs costing paid paying "
     "pays".split()
 )
 """What a bare number right after it is a value of: "score 80", "grossed 500000". After other words it is one of a name:
 "iphone 13"."""
+CAPACITIES = frozenset(
+    "sleeps sleeping seats seating serves serving feeds fits hosts accommodates carries holds".split()
+)
+"""Those among them that say how many a thing is for, and nothing of the amounts that follow."""
 OPENING = 6
 DIMENSIONS = frozenset("away apart tall high long wide deep thick across old max min or more".split())
 """Words after an amount that name nothing of their own: "a beach 500 m away"."""
@@ -348,6 +352,8 @@ def _substance(
 
 def _names(word: Token, family: str, after: ReadCondition, units: Units) -> bool:
     """Whether a word between two conditions names the second: "ter below 0.15% fund size > 500m", "300 g price 5"."""
+    if not after.unit and word.low in CAPACITIES:
+        return True  # "slow cooker 6.5 l serves 8"
     following = units.get(after.unit).family
     if following.startswith("currency"):
         return word.low in MONEYED

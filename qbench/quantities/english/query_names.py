@@ -20,6 +20,13 @@ RACES = frozenset(
 )
 """What is named by its length in metres: "the 100m hurdles"."""
 
+GOLD = frozenset("gold bronze platinum titanium silver white".split())
+"""Grades of power supplies: "80+ gold", "80 plus bronze"."""
+RUNNING = frozenset(
+    "run runs runner runners running race races time times training plan pb parkrun marathon walk treadmill".split()
+)
+"""Words beside which "5k" is a race."""
+
 HOTTEST = 5000.0
 """Nobody asks for so many degrees."""
 BRANDS = frozenset("xiaomi oneplus redmi mi poco iphone ipad pixel realme honor nokia moto motorola galaxy".split())
@@ -28,6 +35,10 @@ BRANDS = frozenset("xiaomi oneplus redmi mi poco iphone ipad pixel realme honor 
 
 def is_race(tokens: Sequence[Token], first: int, last: int, quantity: Quantity) -> bool:
     """Whether a length names a race: "100m sprinters", "under 10 seconds in the 100 m"."""
+    if quantity.value in (5e3, 1e4) and quantity.comparator == "=" and not quantity.unit and tokens[last - 1].low == "k":
+        return any(t.low in RUNNING for t in tokens[max(0, first - 2) : last + 2]) or (
+            first == 0 and last < len(tokens) and tokens[last].low in ("under", "sub", "in", "below")
+        )
     if quantity.unit != "metre" or quantity.value not in TRACK:
         return False
     if last < len(tokens):
@@ -54,6 +65,10 @@ def is_format(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
     """Whether a number is of a format: "4k" beside a word of pictures, the sides of a tyre."""
     if quantity.unit or number + 1 >= len(tokens):
         return False
+    if quantity.value == 80 and any(t.low in GOLD for t in tokens[number + 2 : number + 3]):
+        return tokens[number + 1].low in ("+", "plus")
+    if number + 3 < len(tokens) and tokens[number + 1].text == "/" and tokens[number + 2].kind == "number":
+        return tokens[number + 3].low[:1] == "r" and glued(tokens[number], tokens[number + 1])  # "205/55 r16 tyres"
     if number > 1 and tokens[number - 1].text == "/" and tokens[number - 2].kind == "number":
         return tokens[number + 1].low[:1] == "r"  # "tyres 205/55 r16"
     if quantity.value not in (2e3, 4e3, 5e3, 8e3):

@@ -33,10 +33,50 @@ _MONEY = (
 )
 _CODES = re.compile(rf"(?<![\w.])(?:{_MONEY})(?=\.?\s?\d)|(?<=\d)\s?(?:{_MONEY})\b")
 """Codes of currencies beside a number: "usd 100". Not those that are words: "all", "top", "try"."""
+_PAID = re.compile(
+    r"(?<![\w.,/$€£¥₹-])(?P<amount>\d+(?:[.,]\d+)*k?)(?P<each>\s?(?:pcm|pw|ppn|pppn|pppw|p/[mwnha]|"
+    r"/\s?(?:mo|month|wk|week|nt|night|hr|hour|yr|year))|(?<!\.\d)ph|(?<=\d\d\d)pm|(?<=\d\d\d)pa|(?<=k)\s?pa)(?![\w/’'-])",
+    re.IGNORECASE,
+)
+"""An amount of money without its currency, by what it is paid for each: "room 110pw", "salary 45k pa"."""
+_CURRENCY_BEFORE = re.compile(rf"\b(?:{_MONEY})\s?$", re.IGNORECASE)
+STAND_IN = "$"
+"""What `as_in_prose` writes for the currency that is not told, at the first letter of the "pcm" of "800 pcm"."""
+_UNPAID = re.compile(r"\b(?:ahi|events?|index|rates?|episodes?|seizures?|times|suction|pressure)\b")
+"""What is counted in an hour or a week, or measured in pascals, and not paid."""
+_CLOCK = re.compile(r"(?:1[0-2]|0?[1-9])(?:[.:]?[0-5]\d)?pm", re.IGNORECASE)
 _DEGREES = re.compile(
     r"(?<![\w.,])(?P<number>-?\d{2,4}(?:\.\d)?) (?P<scale>[cf])(?=$|[,;)]|\s(?:in|for|or|and|at|to)\s)"
 )
 """Degrees in small letters, after a space: "polymers 100-150 c"; not the kind of "type 2 c"."""
+_CURRENT = re.compile(
+    r"\b(?:amps?|amperes?|breakers?|fuses?|charg(?:er|ers|ing)|jump|batter(?:y|ies)|weld\w*|sockets?|rcd|rcbo|mcb|cables?|"
+    r"volts?|psu|adapt[eo]rs?|inverters?|alternators?|plugs?|relays?|contactors?|current|circuit|extension|outlets?|"
+    r"power supply|power supplies|solenoids?|wire|wires|wiring|thermal overload|motor|motors|esc)\b|\d\s?v(?!\w)",
+    re.IGNORECASE,
+)
+"""Words beside which the "a" of "13a" is amperes: elsewhere it is part of a name or of a house's number."""
+_FORCE = re.compile(
+    r"\b(?:life ?jackets?|lifejackets?|buoyancy|forces?|springs?|struts?|load cells?|thrust|magnets?|actuators?|"
+    r"pull|tensile|strength)\b",
+    re.IGNORECASE,
+)
+"""Words beside which the "n" of "150n" is newtons."""
+_LIGHT = re.compile(
+    r"\b(?:leds?|bulbs?|lamps?|lights?|lighting|downlights?|spotlights?|floodlights?|lm|lumens?|colou?r temp(?:erature)?|"
+    r"white)\b",
+    re.IGNORECASE,
+)
+"""Words beside which the "k" of "4000k" is kelvin."""
+_SUCTION = re.compile(r"\b(?:suction|vacuums?|hoovers?|pressure|robot)\b", re.IGNORECASE)
+"""Words beside which the "pa" of "4000pa" is pascals."""
+_LETTERS = (
+    (re.compile(r"(?<![\w.,])(?<!\bflat )(?<!\bphone )(?<!\bpixel )(\d+(?:\.\d+)?)a(?![\w'’/.-])"), _CURRENT, "A"),
+    (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)n(?![\w'’/.-])"), _FORCE, "N"),
+    (re.compile(r"(?<![\w.,$€£])([1-9]\d{3}|1\d{4})k(?![\w'’/.])"), _LIGHT, "K"),
+    (re.compile(r"(?<![\w.,])(\d+\s?)pa(?![\w'’/.-])"), _SUCTION, "Pa"),
+)
+"""Letters after a number that are a symbol with a capital where the other words say so."""
 _WATTS = re.compile(r"(?<=\d)(?P<space>\s?)mw\b")
 _PLANTS = re.compile(r"\b(?:wind|turbines?|solar|pv|plants?|reactors?|grid|farms?|stations?)\b")
 """What has megawatts, where others have milliwatts: "wind turbines of 5 mw"."""
@@ -82,9 +122,21 @@ def as_in_prose(text: str) -> str:
     if _DEVICES.search(text):
         text = _WIRELESS.sub(lambda match: match.group().upper(), text)
     text = _DEGREES.sub(lambda match: match["number"] + "°" + match["scale"].upper(), text)
+    for letter, words, symbol in _LETTERS:
+        if words.search(text):
+            text = letter.sub(lambda match, symbol=symbol: match[1] + symbol, text)
     watts = "MW" if _PLANTS.search(text) else "mW"
     text = _WATTS.sub(lambda match: match["space"] + watts, text)
+    if not _UNPAID.search(text):
+        text = _PAID.sub(_with_stand_in, text)
     return _CODES.sub(lambda match: match.group().upper().replace("RS", "Rs"), text)
+
+
+def _with_stand_in(match: re.Match[str]) -> str:
+    """The amount with a sign of money for what it is paid for each, unless that is told or it is a time of day."""
+    if _CURRENCY_BEFORE.search(match.string[: match.start()]) or _CLOCK.fullmatch(match.group()):
+        return match.group()
+    return match["amount"] + STAND_IN.ljust(len(match["each"]))
 
 
 def _with_capitals(match: re.Match[str]) -> str:
@@ -132,6 +184,7 @@ def search_words(text: str, tokens: Sequence[Token], used: Sequence[Span], phras
         name = name or (word.lower() == "all" and following in _AFTER_ALL)
         before = tokens[run[0] - 1].low if run[0] else ""
         name = name or (word == "us" and before not in _TO_US)
+        name = name or (word.lower() == "due" and following != "to")
         linking = word.lower() in _LINKING and run[0] > 0 and tokens[run[0] - 1].low in _RELATIVE
         if phrased or name or not (linking or word.lower() in _NOISE):
             found.append(SearchWord(word, first.start, last.end))

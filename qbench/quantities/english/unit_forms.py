@@ -205,7 +205,7 @@ class UnitReader:
                 return False
         if surface in ("x", "×") and following is not None and following.kind == "number":
             return False
-        if surface == "A" and joined and (_section_name(tokens, j) or 1900 <= number.value <= 2100):
+        if surface == "A" and joined and not cued and (_section_name(tokens, j) or 1900 <= number.value <= 2100):
             return False  # "section 409A", "the 2006A options"
         if surface == "a" and following is not None and not _may_follow_a(following):
             return False
