@@ -11,14 +11,15 @@ from typing import cast
 from qbench.quantities.english.ambiguity import resolve
 from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.comparator_phrases import after as phrase_after
-from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, FUNCTION_WORDS, SEARCH_NOISE
-from qbench.quantities.english.query_concepts import RANKED, Concepts
+from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, FUNCTION_WORDS
+from qbench.quantities.english.query_concepts import Concepts
 from qbench.quantities.english.query_conditions import DOSES, EDGES, MEASURED, ReadCondition, join, portions
 from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.query_money import as_money
-from qbench.quantities.english.query_names import is_format, is_model, is_oil, is_race, is_sprint
-from qbench.quantities.english.query_text import as_in_prose, in_phrase, quoted, search_words
-from qbench.quantities.english.tokens import Token, glued, tokenize
+from qbench.quantities.english.query_names import PERIODS, in_name, is_name, is_paid_for
+from qbench.quantities.english.query_spelling import as_in_prose
+from qbench.quantities.english.query_text import in_phrase, quoted, search_words
+from qbench.quantities.english.tokens import Token, tokenize
 from qbench.quantities.languages import Extractor
 from qbench.quantities.types import NEGATED, Comparator, Condition, ParsedQuery, Quantity, Span
 from qbench.quantities.units import Units
@@ -65,20 +66,9 @@ DATE_WORDS: dict[str, Comparator] = {"older": "<", "earlier": "<", "newer": ">",
 """Comparatives that make a number of four digits a year: "no later than 2010", "cars older than 2010"."""
 FLIPPED: dict[Comparator, Comparator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 FIRST_YEAR, LAST_YEAR = 1500, 2100
-NAMES = frozenset(
-    "fortune p formula iphone ipad galaxy pixel rtx gtx rx ryzen core windows playstation xbox boeing airbus usb hdmi "
-    "size wifi bluetooth android ios python java route highway euro type series model macbook pro max gen area forbes "
-    "nasdaq ftse dax russell nikkei".split()
-)
-"""Names of which a number is a part even before what could be counted: "fortune 500 companies"."""
-BEFORE_MAX = frozenset("air pro mi note redmi ultra nike iphone hot shure ipad".split())
-"""Words before a "max" that is part of a name: "air max 90"."""
 MOST_FOLD = 100
 """A multiple, "10x zoom", is no more; the rest are names: "ryzen 5600x"."""
-EACH = frozenset("a an per each every / p".split())
-PERIODS = frozenset("hour day night week month quarter year annum".split())
-"""What a bare amount of money may be paid for, each: "1500 a month"."""
-GRADES = frozenset("grade level stage tier class category phase type version".split())
+GRADES = frozenset("grade level stage tier class category phase type version group band".split())
 """Labels whose numbers have an order: "grade 3 or higher"."""
 
 
@@ -98,8 +88,8 @@ def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     """
     plain, phrases = as_in_prose(text), quoted(text)
     tokens = tokenize(plain)
-    conditions = [_told(text, each) for each in _read(plain, tokens, extractor) if not in_phrase(each.value_span[0], phrases)]
-    conditions = join(tokens, conditions, extractor.units)
+    conditions = [each for each in _read(plain, tokens, extractor) if not in_phrase(each.value_span[0], phrases)]
+    conditions = join(tokens, [_told(text, each) for each in conditions], extractor.units)
     years = bool(getattr(extractor, "years", False))
     beside = (*portions(tokens), *_leads(tokens, conditions), *(() if years else _bounds_of_years(tokens)))
     used = sorted([*(span for each in conditions for span in each.used), *beside])
@@ -215,11 +205,9 @@ def _from_quantity(
     number = bisect_left(starts, quantity.value_span[0])
     if quantity.unit == "count" and quantity.value > MOST_FOLD and tokens[last - 1].low != "count":
         return None  # "ryzen 5600x"
-    if is_race(tokens, first, last, quantity):
+    if is_name(tokens, number, first, last, quantity):
         return None
-    if any(names(tokens, number, quantity) for names in (is_sprint, is_format, is_oil, is_model)):
-        return None
-    if (counted or not quantity.unit) and _in_name(tokens, number, first, last, counted=counted):
+    if (counted or not quantity.unit) and in_name(tokens, number, first, last, counted=counted):
         return None
     fold = quantity.unit == "count"  # of "2x ebitda" the "x" is searched for by nobody
     condition = ReadCondition(
@@ -357,50 +345,6 @@ def _one_end(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition
     return condition
 
 
-def _in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, counted: bool) -> bool:
-    """Whether a number is a word of a name, or of the results wanted: it is searched for then.
-
-    "Bobsleigh Men's Four", "rtx 3080 laptop", "air max 90", "top 10 films"; but "score 80", "rating of 4.5", "flat 3
-    rooms".
-
-    Args:
-        tokens: of the query.
-        number: the number's token.
-        first, last: its token range with its unit and the words that bound it.
-        counted: whether it counts a noun.
-    """
-    if not first or not (tokens[first - 1].kind == "word" or _ends_code(tokens, first - 1)):
-        return False
-    lead, bounds = tokens[first - 1].low, first < number or (not counted and last > number + 1)
-    if bounds:
-        called = tokens[last - 1].low == "max" and lead in NAMES
-        if first < number:
-            called = tokens[first].low == "max" and lead in BEFORE_MAX
-        return called and not counted and lead not in MEASURED
-    if lead in RANKED or (tokens[number].kind == "word" and tokens[number].text.istitle()):
-        return True
-    if counted:
-        return lead in NAMES
-    if lead == "size" and last < len(tokens) and _goes_on(tokens, number, last):
-        return True  # "size 14 dress", "size 5 11-16 kg"
-    if _is_paid_for(tokens, last):
-        return False  # "rooms 40 a night"
-    return not (lead in MEASURED or lead in FUNCTION_WORDS or lead in SEARCH_NOISE or lead in LABELS)
-
-
-def _goes_on(tokens: Sequence[Token], number: int, last: int) -> bool:
-    """Whether a whole number of a size is followed by what has it, or by the next amount."""
-    after = tokens[last]
-    if not tokens[number].text.isdecimal() or after.low in FUNCTION_WORDS or after.text in "<>≤≥=":
-        return False
-    return after.kind in ("word", "number") or after.text in "$€£"
-
-
-def _ends_code(tokens: Sequence[Token], k: int) -> bool:
-    """Whether token k is the number of a name: the 4 of "audi a4"."""
-    return tokens[k].kind == "number" and k > 0 and tokens[k - 1].kind == "word" and glued(tokens[k - 1], tokens[k])
-
-
 def _as_year(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:
     """A bare number of four digits under "older than", "no later than" and the like, as a calendar year."""
     words = [t.low for t in tokens[condition.first : condition.last]]
@@ -437,14 +381,9 @@ def _scaled(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:
 def _without_period(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:
     """A bare number without the "a month" after it, which is no search word."""
     k = condition.last
-    if not _is_paid_for(tokens, k):
+    if not is_paid_for(tokens, k):
         return condition
     return replace(condition, last=k + 2, used=(*condition.used, (tokens[k].start, tokens[k + 1].end)))
-
-
-def _is_paid_for(tokens: Sequence[Token], k: int) -> bool:
-    """Whether "a month", "per hour" stands at token k."""
-    return k + 1 < len(tokens) and tokens[k].low in EACH and tokens[k + 1].low in PERIODS
 
 
 def _negation(tokens: Sequence[Token], first: int) -> Span | None:

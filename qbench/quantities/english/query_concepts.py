@@ -151,6 +151,8 @@ class Concepts:
             chunks = telling if k else telling or chunks
         if not chunks or (k and _PARTS.search(self._text[self._words[chunks[-1][-1]].end : stop])):
             return []
+        if k and len(chunks) == 1 and self._is_place(k, start, chunks[0]):
+            return []
         nearest = chunks[-1]
         if "/" in self._words[nearest[-1]].text:
             return nearest[-1:]  # "stocks p/e under 15"
@@ -160,6 +162,12 @@ class Concepts:
                 subject = subject[:-1]
             nearest = [*(n for n in subject if n not in nearest), *nearest]
         return nearest[-MOST_WORDS:]
+
+    def _is_place(self, k: int, start: int, chunk: Chunk) -> bool:
+        """Whether words before a price say where: "flights under 4 hours from london under 100 euros"."""
+        family = self._units.get(self._conditions[k].unit).family
+        where = self._gap(start, self._words[chunk[0]].start).lower() in ("from", "near", "to", "at")
+        return where and family.startswith("currency")
 
     def _right(self, k: int) -> Chunk:
         """The words that follow condition k, before the next one."""

@@ -120,6 +120,9 @@ def portions(tokens: Sequence[Token]) -> Iterator[Span]:
             yield per.start, unit.end
         if per.low in OFTEN and number.low in EACH and unit.low in TURNS:
             yield per.start, unit.end
+    for slash, number, unit in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if slash.text == "/" and number.kind == "number" and unit.low in PORTIONS and glued(slash, number):
+            yield slash.start, unit.end  # "amoxicillin 250 mg/5ml"
     for often, daily in pairwise(tokens):
         if often.low in OFTEN and daily.low in DAILY:
             yield often.start, daily.end

@@ -1,0 +1,127 @@
+"""How queries are typed: in small letters, with a comma for a decimal point, in short for what a document writes out.
+
+`as_in_prose` rewrites what documents would write otherwise, character for character, so that offsets stay.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CAPITALS = {symbol.lower(): symbol for symbol in "W V IU Wh kJ MWh MHz Ah mA mV VA GW".split()}
+_SYMBOLS = re.compile(
+    r"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)(?:(?P<space>\s?)(?P<symbol>w|v|iu|wh|kj|mwh|mhz)|(?P<glued>ah|ma|mv|va|gw))"
+    r"(?![\w'’/.])(?!(?<=\sv)\s+\d)"
+)
+"""Symbols with capital letters: "65w charger", "12 v battery"; not the versus of "team a 3 v 2 team b"."""
+_WIRELESS = re.compile(
+    r"(?<![\w.])[2-6]g(?=\s(?:phones?|smartphones?|iphones?|mobiles?|routers?|networks?|modems?|tablets?|laptops?|sim|"
+    r"plans?|towers?|coverage|data|internet|broadband|hotspots?|$)|$)"
+)
+_DEVICES = re.compile(r"\b(?:phone|smartphone|mobile|router|modem|tablet|laptop|watch|network|internet)(?:s|es)?\b")
+"""Generations of mobile networks, not grams: "5g phone", "tablet with 4g"."""
+_MONEY = (
+    "usd|eur|gbp|inr|chf|cad|aud|nzd|hkd|sgd|jpy|cny|rmb|krw|sek|nok|dkk|pln|czk|huf|ron|brl|mxn|ars|zar|aed|sar|thb|"
+    "idr|myr|php|btc|eth|rs"
+)
+_CODES = re.compile(rf"(?<![\w.])(?:{_MONEY})(?=\.?\s?\d)|(?<=\d)\s?(?:{_MONEY})\b")
+"""Codes of currencies beside a number: "usd 100". Not those that are words: "all", "top", "try"."""
+_PAID = re.compile(
+    r"(?<![\w.,/$€£¥₹-])(?P<amount>\d+(?:[.,]\d+)*k?)"
+    r"(?P<each>\s?(?:pcm|pw|ppn|pppn|pppw|p/[mwnha]|"
+    r"/\s?(?:m2|m²|sqm|sqft|kg|lb|litre|liter|gal|mo|month|wk|week|nt|night|hr|hour|yr|year))"
+    r"|(?<!\.\d)ph|(?<=\d\d\d)p[ma]|(?<=k)\s?pa)(?![\w/’'-])",
+    re.IGNORECASE,
+)
+"""An amount of money without its currency, by what it is paid for each: "room 110pw", "salary 45k pa"."""
+_CURRENCY_BEFORE = re.compile(rf"\b(?:{_MONEY})\s?$", re.IGNORECASE)
+_NAMED_MAX = re.compile(
+    r"(?<=\bpro )max\b(?=\s+\d)|(?<=\bm[1-5] )max\b(?=\s+\d+\s?[gt]b)|(?<=\bairpods )max\b", re.IGNORECASE
+)
+"""The "max" of a name before a number: "iphone 15 pro max 256gb", "m3 max 36gb"."""
+_ALL_IN_ONE = re.compile(
+    r"(?<![\w.,$€£])(?:[2-9]|[1-3]\d)\sin\s(?:1|one)(?!\s(?:day|hour|week|month|year|go|of|night|game)\b)(?![\w.,-])"
+)
+"""What is several things: "7 in 1 hub"."""
+STAND_IN = "$"
+"""What `as_in_prose` writes for the currency that is not told, at the first letter of the "pcm" of "800 pcm"."""
+_UNPAID = re.compile(r"\b(?:ahi|events?|index|rates?|episodes?|seizures?|times|suction|pressure)\b")
+"""What is counted in an hour or a week, or measured in pascals, and not paid."""
+_CLOCK = re.compile(r"(?:1[0-2]|0?[1-9])(?:[.:]?[0-5]\d)?pm", re.IGNORECASE)
+_DEGREES = re.compile(
+    r"(?<![\w.,])(?P<number>-?\d{2,4}(?:\.\d)?) (?P<scale>[cf])(?=$|[,;)]|\s(?:in|for|or|and|at|to)\s)"
+)
+"""Degrees in small letters, after a space: "polymers 100-150 c"; not the kind of "type 2 c"."""
+_CURRENT = re.compile(
+    r"\b(?:amps?|amperes?|breakers?|fuses?|charg(?:er|ers|ing)|jump|batter(?:y|ies)|weld\w*|sockets?|rcd|rcbo|mcb|cables?|"
+    r"volts?|psu|adapt[eo]rs?|inverters?|alternators?|plugs?|relays?|contactors?|current|circuit|extension|outlets?|"
+    r"power supply|power supplies|solenoids?|wire|wires|wiring|thermal overload|motor|motors|esc)\b|\d\s?v(?!\w)",
+    re.IGNORECASE,
+)
+"""Words beside which the "a" of "13a" is amperes: elsewhere it is part of a name or of a house's number."""
+_FORCE = re.compile(
+    r"\b(?:life ?jackets?|lifejackets?|buoyancy|forces?|springs?|struts?|load cells?|thrust|magnets?|actuators?|"
+    r"pull|tensile|strength)\b",
+    re.IGNORECASE,
+)
+"""Words beside which the "n" of "150n" is newtons."""
+_LIGHT = re.compile(
+    r"\b(?:leds?|bulbs?|lamps?|lights?|lighting|downlights?|spotlights?|floodlights?|lm|lumens?|"
+    r"colou?r temp(?:erature)?|white)\b",
+    re.IGNORECASE,
+)
+"""Words beside which the "k" of "4000k" is kelvin."""
+_SUCTION = re.compile(r"\b(?:suction|vacuums?|hoovers?|pressure|robot)\b", re.IGNORECASE)
+"""Words beside which the "pa" of "4000pa" is pascals."""
+_LETTERS = (
+    (re.compile(r"(?<![\w.,])(?<!\bflat )(?<!\bphone )(?<!\bpixel )(\d+(?:\.\d+)?)a(?![\w'’/.-])"), _CURRENT, "A"),
+    (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)n(?![\w'’/.-])"), _FORCE, "N"),
+    (re.compile(r"(?<![\w.,$€£])([1-9]\d{3}|1\d{4})k(?![\w'’/.])"), _LIGHT, "K"),
+    (re.compile(r"(?<![\w.,])(\d+\s?)pa(?![\w'’/.-])"), _SUCTION, "Pa"),
+)
+"""Letters after a number that are a symbol with a capital where the other words say so."""
+_WATTS = re.compile(r"(?<=\d)(?P<space>\s?)mw\b")
+_PLANTS = re.compile(r"\b(?:wind|turbines?|solar|pv|plants?|reactors?|grid|farms?|stations?)\b")
+"""What has megawatts, where others have milliwatts: "wind turbines of 5 mw"."""
+_WITH = re.compile(r"(?<![\w/])w/(?=\s|\d)", re.IGNORECASE)
+"""Short for "with"; "w/o" is for "without"."""
+_WITHOUT = re.compile(r"(?<![\w/])w/o(?!\w)", re.IGNORECASE)
+_ONE = re.compile(
+    r"(?P<bound>\b(?:than|over|under|within|least|most|up to|above|below|around|about|exceeding)\s)(?P<one>an?)"
+    r"(?=\s(?:second|minute|hour|day|week|fortnight|month|year|decade|mile|kilometre|kilometer|km|metre|meter|foot|inch|"
+    r"yard|acre|hectare|gallon|pint|litre|liter|gram|kilo|kilogram|kg|pound|ounce|stone|ton|tonne|dollar|euro|cent)\b)",
+    re.IGNORECASE,
+)
+"""One of something, bounded: "more than an hour", "within a mile"."""
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d+,\d{1,2}(?![\d,]|\.\d|\s?(?:or|and)\s\d)")
+
+
+def as_in_prose(text: str) -> str:
+    """The text as a document would write it, of the same length: "65w" is "65W", "usd 100" "USD 100", "1,5" "1.5"."""
+    text = _DECIMAL_COMMA.sub(lambda match: match.group().replace(",", "."), text)
+    text = _WITHOUT.sub("not", _WITH.sub("in", text))
+    text = _ONE.sub(lambda match: match["bound"] + "1".ljust(len(match["one"])), text)
+    text = _ALL_IN_ONE.sub(lambda match: re.sub(r"\s", "-", match.group()), text)
+    text = _NAMED_MAX.sub("pro", text)
+    text = _SYMBOLS.sub(_with_capitals, text)
+    if _DEVICES.search(text):
+        text = _WIRELESS.sub(lambda match: match.group().upper(), text)
+    text = _DEGREES.sub(lambda match: match["number"] + "°" + match["scale"].upper(), text)
+    for letter, words, symbol in _LETTERS:
+        if words.search(text):
+            text = letter.sub(rf"\g<1>{symbol}", text)
+    watts = "MW" if _PLANTS.search(text) else "mW"
+    text = _WATTS.sub(lambda match: match["space"] + watts, text)
+    if not _UNPAID.search(text):
+        text = _PAID.sub(_with_stand_in, text)
+    return _CODES.sub(lambda match: match.group().upper().replace("RS", "Rs"), text)
+
+
+def _with_stand_in(match: re.Match[str]) -> str:
+    """The amount with a sign of money for what it is paid for each, unless that is told or it is a time of day."""
+    if _CURRENCY_BEFORE.search(match.string[: match.start()]) or _CLOCK.fullmatch(match.group()):
+        return match.group()
+    return match["amount"] + STAND_IN.ljust(len(match["each"]))
+
+
+def _with_capitals(match: re.Match[str]) -> str:
+    return match["number"] + (match["space"] or "") + _CAPITALS[match["symbol"] or match["glued"]]
