@@ -15,11 +15,12 @@ Phrase = tuple[str, ...]
 
 MORE = (
     "more greater larger higher bigger longer older taller heavier faster farther further wider deeper later better "
-    "stronger louder thicker richer quicker hotter warmer costlier pricier newer dearer brighter"
+    "stronger louder thicker richer quicker hotter warmer costlier pricier newer dearer brighter "
+    "harder steeper denser tougher"
 ).split()
 LESS = (
     "less fewer smaller lower shorter younger lighter cheaper earlier slower thinner colder cooler narrower worse "
-    "weaker nearer sooner closer quieter softer"
+    "weaker nearer sooner closer quieter softer fainter dimmer slimmer leaner"
 ).split()
 """Comparatives of "than", of "or ..." and of "and ..."."""
 SWIFT = frozenset(("faster", "quicker", "slower"))

@@ -11,9 +11,10 @@ from typing import cast
 from qbench.quantities.english.ambiguity import resolve
 from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.comparator_phrases import after as phrase_after
+from qbench.quantities.english.comparator_phrases import before as phrase_before
 from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, FUNCTION_WORDS
 from qbench.quantities.english.query_concepts import Concepts
-from qbench.quantities.english.query_conditions import DOSES, EDGES, MEASURED, ReadCondition, join, portions
+from qbench.quantities.english.query_conditions import BOUNDS, DOSES, EDGES, MEASURED, ReadCondition, join, portions
 from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.query_money import as_money
 from qbench.quantities.english.query_names import PERIODS, in_name, is_name, is_paid_for
@@ -54,6 +55,8 @@ TIMED: dict[str, Comparator] = {"over": ">", "before": "<"}
 """Words before a length of time that bound it in queries: "babies born before 32 weeks"."""
 SEVERE = frozenset("pain grade stage toxicity severity symptom symptoms depression anxiety fatigue disability".split())
 """What is worse the higher it is: "pain score of 7 or worse"."""
+APPARENT: dict[str, Comparator] = {"brighter": "<", "fainter": ">", "dimmer": ">"}
+"""Comparatives of light with which magnitudes turn round: what is brighter than magnitude 6 has less."""
 SIDES: dict[str, Comparator] = {"below": "<", "under": "<", "above": ">", "over": ">"}
 BEFORE_TO = frozenset(
     "up close next due down add back compared equal prior according similar relative equivalent convert go went "
@@ -68,6 +71,8 @@ FLIPPED: dict[Comparator, Comparator] = {">": "<", "<": ">", ">=": "<=", "<=": "
 FIRST_YEAR, LAST_YEAR = 1500, 2100
 MOST_FOLD = 100
 """A multiple, "10x zoom", is no more; the rest are names: "ryzen 5600x"."""
+DATED = frozenset("after before since until till past prior pre post within sub".split())
+"""Bounds of times, which no grade has: "before phase 3"."""
 GRADES = frozenset("grade level stage tier class category phase type version group band".split())
 """Labels whose numbers have an order: "grade 3 or higher"."""
 
@@ -159,16 +164,26 @@ def _grades(tokens: Sequence[Token], read: set[Span]) -> Iterator[ReadCondition]
     """ "grade 3 or higher": the number of a label is no quantity, but one that is bounded is a condition."""
     for k in range(1, len(tokens)):
         label, number = tokens[k - 1], tokens[k]
-        phrase = phrase_after(tokens, k + 1)
-        if label.low not in GRADES or not number.text.isdecimal() or len(number.text) > 2 or phrase is None:
-            continue
         span = number.start, number.end
-        if span not in read and phrase[0] in (">=", "<="):
-            used = span[0], tokens[phrase[1] - 1].end
-            about = label.start, label.end
-            value = float(number.text)
-            comparator: Comparator = ">=" if phrase[2][-1] == "worse" else phrase[0]  # "grade 3 or worse"
-            yield ReadCondition(comparator, value, value, "", k, phrase[1], (used,), False, (about,), span)
+        if label.low not in GRADES or not number.text.isdecimal() or len(number.text) > 2 or span in read:
+            continue
+        about, value = (label.start, label.end), float(number.text)
+        late, early = phrase_after(tokens, k + 1), _bound_before(tokens, k - 1)
+        if late is not None and late[0] in (">=", "<="):
+            used: tuple[Span, ...] = ((span[0], tokens[late[1] - 1].end),)
+            comparator: Comparator = ">=" if late[2][-1] == "worse" else late[0]  # "grade 3 or worse"
+            yield ReadCondition(comparator, value, value, "", k, late[1], used, False, (about,), span)
+        elif early is not None:
+            used = ((tokens[early[1]].start, tokens[k - 2].end), span)
+            yield ReadCondition(early[0], value, value, "", k, k + 1, used, False, (about,), span)
+
+
+def _bound_before(tokens: Sequence[Token], k: int) -> tuple[Comparator, int, tuple[str, ...]] | None:
+    """What "stronger than" before a label at token k makes of its number, the bound's first token and its words."""
+    phrase = phrase_before(tokens, k)
+    if phrase is None or phrase[0] not in BOUNDS or phrase[2][-1] in DATED or phrase[2][-1] in LABELS:
+        return None
+    return cast("Comparator", phrase[0]), phrase[1], phrase[2]
 
 
 def _from_date(tokens: Sequence[Token], date: AskedDate) -> ReadCondition:
@@ -276,9 +291,10 @@ def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) ->
         return condition
     if (label := _label(tokens, first)) is not None:
         return replace(condition, comparator=label, plain=False)
-    if lead.low in MEASURED and first > 1 and tokens[first - 2].low in SIDES:  # "above magnitude 6"
-        used = (*condition.used, (tokens[first - 2].start, tokens[first - 2].end))
-        return replace(condition, comparator=SIDES[tokens[first - 2].low], plain=False, used=used)
+    if lead.low in MEASURED and (phrase := _bound_before(tokens, first - 1)) is not None:
+        used = (*condition.used, (tokens[phrase[1]].start, tokens[first - 2].end))  # "above magnitude 6"
+        bound = APPARENT.get(phrase[2][0], phrase[0]) if lead.low == "magnitude" else phrase[0]
+        return replace(condition, comparator=bound, plain=False, used=used)
     if (bracketed := _below_bracket(tokens, first)) is not None:
         return replace(condition, comparator=bracketed, plain=False)
     if lead.low in TIMED and family in ("time", "age"):

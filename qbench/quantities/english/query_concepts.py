@@ -69,7 +69,9 @@ class Concepts:
         taken = set(self._within(units_of))
         self._free = [k for k in range(len(words)) if k not in taken]
         self._free_starts = [self._starts[k] for k in self._free]
-        self._own = [self._grown(self._within(each.concept_spans)) for each in conditions]
+        self._own = [
+            self._grown(self._within(each.concept_spans)) or self._inside(k) for k, each in enumerate(conditions)
+        ]
         for k in range(len(conditions)):
             if not self._own[k] and self._is_with(k):
                 self._own[k] = self._named(k)
@@ -226,6 +228,11 @@ class Concepts:
                 break
             chunk = [*chunk, chunk[-1] + 1]
         return chunk
+
+    def _inside(self, k: int) -> Chunk:
+        """The words between the parts of condition k: the "magnitude" of "above magnitude 6"."""
+        inside = set(self._within([self._spans[k]]))
+        return [n for n in self._free if n in inside]
 
     def _gap(self, start: int, end: int) -> str:
         return self._text[start:end].strip()

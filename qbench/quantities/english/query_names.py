@@ -18,6 +18,7 @@ NAMES = frozenset(
 """Names of which a number is a part even before what could be counted: "fortune 500 companies"."""
 BEFORE_MAX = frozenset("air pro mi note redmi ultra nike iphone hot shure ipad".split())
 """Words before a "max" that is part of a name: "air max 90"."""
+CROSSES = frozenset(("x", "×"))
 EACH = frozenset("a an per each every / p".split())
 PERIODS = frozenset("hour day night week month quarter year annum".split())
 """What a bare amount of money may be paid for, each: "1500 a month"."""
@@ -34,12 +35,11 @@ RACES = frozenset(
 )
 """What is named by its length in metres: "the 100m hurdles"."""
 
-GOLD = frozenset("gold bronze platinum titanium silver white".split())
-"""Grades of power supplies: "80+ gold", "80 plus bronze"."""
 METALS = frozenset("gold silver sterling platinum".split())
 CARATS = frozenset((8e3, 9e3, 10e3, 14e3, 18e3, 21e3, 22e3, 24e3))
 THOUSANDTHS = frozenset((375.0, 585.0, 750.0, 800.0, 835.0, 900.0, 925.0, 950.0, 958.0, 999.0))
 """Fineness of metals, in a thousand parts; with a "k", in carats read as thousands."""
+TIMES = frozenset("s sec secs second seconds min mins minute minutes".split())
 RUNNING = frozenset(
     "run runs runner runners running race races time times training plan pb parkrun marathon walk treadmill".split()
 )
@@ -71,9 +71,20 @@ def is_race(tokens: Sequence[Token], first: int, last: int, quantity: Quantity) 
         return quantity.value in (5e3, 1e4) and _is_run(tokens, first, last)
     if quantity.unit != "metre" or quantity.value not in TRACK:
         return False
+    if _is_timed(tokens, last):
+        return True
     if last < len(tokens):
         return tokens[last].low in RACES
     return [t.low for t in tokens[max(0, first - 2) : first]] == ["in", "the"]
+
+
+def _is_timed(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a bound in time stands at token k: "800m under 2 minutes", "200m sub 20 s"."""
+    words = [t.low for t in tokens[k : k + 4]]
+    k += 1 + (words[:2] in (["less", "than"], ["faster", "than"]))
+    if not words or words[0] not in ("under", "sub", "below", "less", "faster", "in", "<") or k + 1 >= len(tokens):
+        return False
+    return tokens[k].kind == "number" and tokens[k + 1].low in TIMES
 
 
 def _is_run(tokens: Sequence[Token], first: int, last: int) -> bool:
@@ -101,13 +112,6 @@ def is_format(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
     """Whether a number is of a format: "4k" beside a word of pictures, the sides of a tyre."""
     if quantity.unit or number + 1 >= len(tokens):
         return False
-    ahead = [t.low for t in tokens[number + 1 : number + 4]]
-    if quantity.value == 80 and ahead[0] in ("+", "plus") and len(ahead) > 1:
-        return ahead[1] in GOLD
-    if ahead[0] == "/" and len(ahead) == 3 and tokens[number + 2].kind == "number":
-        return ahead[2][:1] == "r" and glued(tokens[number], tokens[number + 1])  # "205/55 r16 tyres"
-    if number > 1 and tokens[number - 1].text == "/" and tokens[number - 2].kind == "number":
-        return ahead[0][:1] == "r"  # "tyres 205/55 r16"
     if quantity.value not in (2e3, 4e3, 5e3, 8e3):
         return False
     return tokens[number + 1].low == "k" and any(t.low.removesuffix("s") in PICTURES for t in tokens)
@@ -145,6 +149,10 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
         first, last: its token range with its unit and the words that bound it.
         counted: whether it counts a noun.
     """
+    if last < len(tokens) - 1 and tokens[last].low in CROSSES and tokens[last + 1].kind == "number":
+        return False  # "beer 24 x 330 ml"
+    if first > 1 and tokens[first - 1].low in CROSSES and _multiplies(tokens, first - 1):
+        return False  # "water 1.5 l x 6", "batteries x8"
     if not first or not (tokens[first - 1].kind == "word" or _ends_code(tokens, first - 1)):
         return False
     lead, bounds = tokens[first - 1].low, first < number or (not counted and last > number + 1)
@@ -162,6 +170,11 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
     if is_paid_for(tokens, last):
         return False  # "rooms 40 a night"
     return not (lead in MEASURED or lead in FUNCTION_WORDS or lead in SEARCH_NOISE or lead in LIMITS)
+
+
+def _multiplies(tokens: Sequence[Token], k: int) -> bool:
+    """Whether the x at token k says how many there are: it touches its number, or stands behind a unit."""
+    return glued(tokens[k], tokens[k + 1]) or (tokens[k - 1].kind == "word" and tokens[k - 2].kind == "number")
 
 
 def _goes_on(tokens: Sequence[Token], number: int, last: int) -> bool:

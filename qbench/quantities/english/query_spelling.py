@@ -42,6 +42,12 @@ _ALL_IN_ONE = re.compile(
     r"(?<![\w.,$€£])(?:[2-9]|[1-3]\d)\sin\s(?:1|one)(?!\s(?:day|hour|week|month|year|go|of|night|game)\b)(?![\w.,-])"
 )
 """What is several things: "7 in 1 hub"."""
+_NAMES = re.compile(
+    r"(?<![\w.,])(?:\d{3}/\d\d(?=\s?z?r\s?\d\d)|\d{2,3}x\d{2}c|"
+    r"80(?:\s?\+|\splus)(?=\s(?:gold|bronze|platinum|titanium|silver|white))|24/7|4x4)(?!\w(?<!r))",
+    re.IGNORECASE,
+)
+"""Numbers of names: the sides of a tyre, a grade of power supplies, "24/7", "4x4"."""
 STAND_IN = "$"
 """What `as_in_prose` writes for the currency that is not told, at the first letter of the "pcm" of "800 pcm"."""
 _UNPAID = re.compile(r"\b(?:ahi|events?|index|rates?|episodes?|seizures?|times|suction|pressure)\b")
@@ -102,6 +108,7 @@ def as_in_prose(text: str) -> str:
     text = _ONE.sub(lambda match: match["bound"] + "1".ljust(len(match["one"])), text)
     text = _ALL_IN_ONE.sub(lambda match: re.sub(r"\s", "-", match.group()), text)
     text = _NAMED_MAX.sub("pro", text)
+    text = _NAMES.sub(lambda match: re.sub(r"\S", "x", match.group()), text)
     text = _SYMBOLS.sub(_with_capitals, text)
     if _DEVICES.search(text):
         text = _WIRELESS.sub(lambda match: match.group().upper(), text)

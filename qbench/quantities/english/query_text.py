@@ -28,6 +28,8 @@ _AFTER_ALL = frozenset("inclusive season weather wheel terrain day".split())
 """Words with which "all" is a kind of thing: "all inclusive holidays"."""
 _TO_US = frozenset("ask show give tell let get find help of for about to with than teach send".split())
 """Words with which "us" is no country: "show us flats", but "us states"."""
+_PARTICLES = frozenset("out off".split())
+"""Words that go with the one before: "call out", "laid off"."""
 _RELATIVE = frozenset("that which who".split())
 _LINKING = frozenset("cost costs weigh weighs take takes sell sells run runs last lasts".split())
 """Verbs that only lead from a thing to its number: "phones that cost less than $200"."""
@@ -75,6 +77,7 @@ def search_words(text: str, tokens: Sequence[Token], used: Sequence[Span], phras
         before = tokens[run[0] - 1].low if run[0] else ""
         name = name or (word == "us" and before not in _TO_US)
         name = name or (word.lower() == "due" and following != "to")
+        name = name or (word.lower() in _PARTICLES and bool(found) and found[-1].end == tokens[run[0] - 1].end)
         linking = word.lower() in _LINKING and run[0] > 0 and tokens[run[0] - 1].low in _RELATIVE
         if phrased or name or not (linking or word.lower() in _NOISE):
             parts = re.finditer(r"\S+", word)  # of "7 in 1", one word with spaces
