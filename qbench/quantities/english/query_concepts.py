@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
+from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, VERBS
 from qbench.quantities.english.query_conditions import CAPACITIES, DIMENSIONS, LEADING, MEASURED, ReadCondition
 from qbench.quantities.english.query_text import SearchWord
@@ -147,6 +148,8 @@ class Concepts:
         if k and chunks and self._gap(start, self._words[chunks[0][0]].start) == "":
             # "60 cm wide, no more than 500 euros"
             chunks[0] = [n for n in chunks[0] if self._words[n].text.lower() not in DIMENSIONS]
+            if self._conditions[k - 1].unit.endswith(" of age"):  # "10 year old boy under 20 pounds"
+                chunks[0] = [n for n in chunks[0] if self._words[n].text.lower() not in PEOPLE]
         chunks = [chunk for chunk in map(self._trimmed, chunks) if chunk]
         if chunks and self._units.get(self._conditions[k].unit).family == "age":  # "between the ages of 18 and 65"
             telling = [c for c in chunks if any(self._words[n].text.lower() not in AGES for n in c)]

@@ -235,7 +235,7 @@ def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: U
     done: list[ReadCondition] = []
     for b in conditions:
         a = done[-1] if done else None
-        if a is not None and all(t.low in CONNECTORS for t in tokens[a.last : b.first]) and a.last < b.first:
+        if a is not None and _connected(tokens, a, b):
             if a.unit and not b.unit and not b.plain and not _scaled(tokens, a, b):
                 b = replace(b, unit=a.unit, unit_span=a.unit_span)
             elif b.unit and not a.unit and not a.plain and b.unit != CALENDAR_YEAR and _one_thing(a, b, units):
@@ -246,6 +246,13 @@ def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: U
             done[-1] = a
         done.append(b)
     return done
+
+
+def _connected(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -> bool:
+    """Whether two conditions are on one thing: "over 2 and under 5 kg", "more than 2 less than 5 kg"."""
+    if a.last == b.first:
+        return not a.unit and {a.comparator[0], b.comparator[0]} == {"<", ">"}
+    return all(t.low in CONNECTORS for t in tokens[a.last : b.first])
 
 
 def _one_thing(a: ReadCondition, b: ReadCondition, units: Units) -> bool:

@@ -36,6 +36,12 @@ WEIGHED = frozenset(
 HOMES = frozenset("house houses flat flats apartment apartments villa bungalow condo penthouse mansion".split())
 LOCAL = frozenset("within from away high tall wide long walk beach sea deep fence wall ceiling garden".split())
 """Homes, and the words with which metres are said of them."""
+BABIES = frozenset(
+    "romper rompers bodysuit bodysuits sleepsuit sleepsuits onesie onesies babygrow babygrows dungarees snowsuit "
+    "pramsuit bib bibs teether teethers".split()
+)
+"""What is made for so many months."""
+OLDEST = 36
 LONGEST = 100
 """Tokens of a query at most: what is longer is prose, and tells by its words."""
 FEWEST_EACH = 20.0
@@ -54,6 +60,8 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
     if written == "pp" and quantity.value >= FEWEST_EACH and not any(t.text == "%" for t in tokens):
         return replace(quantity, unit="", family="", base_unit="", base_value=quantity.value, base_high=quantity.high)
     words = [t.low for t in tokens if t.kind == "word"]
+    if quantity.unit == "metre" and not BABIES.isdisjoint(words):
+        return _months(quantity, units) if written == "m" and quantity.high <= OLDEST else quantity
     if quantity.unit == "metre":
         return _millions(tokens, quantity, words)
     surface = next((t.low for t in tokens if t.start == start), "")
@@ -86,6 +94,15 @@ def _millions(tokens: Sequence[Token], quantity: Quantity, words: Sequence[str])
         quantity, value=low, high=high, unit="", family="", base_unit="", base_value=low, base_high=high,
         value_span=span, unit_span=None,
     )  # fmt: skip
+
+
+def _months(quantity: Quantity, units: Units) -> Quantity:
+    """The "12-18m" of "romper 12-18m" is months: nobody is so long."""
+    month = units.get("month")
+    low, high = (units.to_base(value, month.name) for value in (quantity.value, quantity.high))
+    return replace(
+        quantity, unit=month.name, family=month.family, base_unit=month.base_unit, base_value=low, base_high=high
+    )
 
 
 def _thing(word: str) -> str | None:

@@ -25,7 +25,8 @@ PERIODS = frozenset("hour day night week month quarter year annum".split())
 SPEEDS = frozenset((60.0, 62.0, 100.0, 200.0))
 """Speeds that cars are timed up to: "0-60 in under 4 s"."""
 PICTURES = frozenset(
-    "tv television monitor screen display inch hz camera projector webcam video laptop oled qled uhd hdr".split()
+    "tv television monitor screen display inch hz camera projector webcam video laptop oled qled uhd hdr fp drone "
+    "gopro recording".split()
 )
 """Words beside which "4k" is a format of pictures."""
 TRACK = frozenset((50, 60, 100, 110, 200, 400, 800, 1500, 3000, 5000, 10000))

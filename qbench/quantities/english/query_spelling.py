@@ -23,7 +23,7 @@ _MONEY = (
     "usd|eur|gbp|inr|chf|cad|aud|nzd|hkd|sgd|jpy|cny|rmb|krw|sek|nok|dkk|pln|czk|huf|ron|brl|mxn|ars|zar|aed|sar|thb|"
     "idr|myr|php|btc|eth|rs"
 )
-_CODES = re.compile(rf"(?<![\w.])(?:{_MONEY})(?=\.?\s?\d)|(?<=\d)\s?(?:{_MONEY})\b")
+_CODES = re.compile(rf"(?<![\w.])(?:{_MONEY})(?=\.?\s?\d)|(?:(?<=\d)|(?<=\d[km]))\s?(?:{_MONEY})\b")
 """Codes of currencies beside a number: "usd 100". Not those that are words: "all", "top", "try"."""
 _PAID = re.compile(
     r"(?<![\w.,/$€£¥₹-])(?P<amount>\d+(?:[.,]\d+)*k?)"
@@ -44,10 +44,13 @@ _ALL_IN_ONE = re.compile(
 """What is several things: "7 in 1 hub"."""
 _NAMES = re.compile(
     r"(?<![\w.,])(?:\d{3}/\d\d(?=\s?z?r\s?\d\d)|\d{2,3}x\d{2}c|"
-    r"80(?:\s?\+|\splus)(?=\s(?:gold|bronze|platinum|titanium|silver|white))|24/7|4x4)(?!\w(?<!r))",
+    r"80(?:\s?\+|\splus)(?=\s(?:gold|bronze|platinum|titanium|silver|white))|24/7|4x4|"
+    r"(?:[12]?\d|3[01])(?:st|nd|rd|th)?(?=\s(?:of\s)?may\b)|"
+    r"\d\.\d(?=\s(?:automatic|manual|petrol|diesel|hybrid|turbo|tdi|tsi|tfsi|hdi|cdti|cdi|dci|vtec|gdi|mpi|ecoboost|v[68]|v1[02])\b))"
+    r"(?!\w(?<!r))",
     re.IGNORECASE,
 )
-"""Numbers of names: the sides of a tyre, a grade of power supplies, "24/7", "4x4"."""
+"""Numbers of names: the sides of a tyre, a grade of power supplies, "24/7", "4x4", days of May, sizes of engines."""
 STAND_IN = "$"
 """What `as_in_prose` writes for the currency that is not told, at the first letter of the "pcm" of "800 pcm"."""
 _UNPAID = re.compile(r"\b(?:ahi|events?|index|rates?|episodes?|seizures?|times|suction|pressure)\b")
