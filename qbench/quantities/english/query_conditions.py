@@ -58,7 +58,10 @@ MEASURED = frozenset(
     "dose par handicap attendance employees revenue profit sales income turnover calories protein earned earning "
     "earns sleeps sleeping seats seating serves serving feeds fits hosts accommodates grossed grossing grosses "
     "netted netting scored scoring scores rated weighing weighs costing paid paying "
-    "pays".split()
+    "pays "
+    "hba1c a1c glucose egfr crp esr hb hgb haemoglobin hemoglobin ferritin tsh psa ldl hdl triglycerides wbc inr hr rr "
+    "spo2 sats gcs lactate troponin d-dimer dimer fio2 peep map sbp dbp fev1 bnp ntprobnp alt ast bilirubin albumin "
+    "calcium magnesium phosphate sodium potassium urea bun creatinine amh fsh lh platelets".split()
 )
 """What a bare number right after it is a value of: "score 80", "grossed 500000". After other words it is one of a name:
 "iphone 13"."""
@@ -69,7 +72,7 @@ CAPACITIES = frozenset(
 OPENING = 6
 DIMENSIONS = frozenset("away apart tall high long wide deep thick across old max min or more".split())
 """Words after an amount that name nothing of their own: "a beach 500 m away"."""
-PORTIONS = frozenset("g ml kg km l".split())
+PORTIONS = frozenset("g ml kg km l ul mm3".split())
 OFTEN, EACH = frozenset("once twice thrice".split()), frozenset("a an per each every".split())
 TURNS, DAILY = frozenset("day week month year hour".split()), frozenset("daily weekly monthly hourly".split())
 """What makes "twice a day" and "once weekly"."""
@@ -123,6 +126,9 @@ def portions(tokens: Sequence[Token]) -> Iterator[Span]:
     for slash, number, unit in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if slash.text == "/" and number.kind == "number" and unit.low in PORTIONS and glued(slash, number):
             yield slash.start, unit.end  # "amoxicillin 250 mg/5ml"
+    for number, slash, unit in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if number.kind == "number" and slash.text == "/" and unit.low in PORTIONS and glued(number, slash):
+            yield slash.start, unit.end  # "platelets 50 x 10^9/l"
     for often, daily in pairwise(tokens):
         if often.low in OFTEN and daily.low in DAILY:
             yield often.start, daily.end
@@ -251,7 +257,8 @@ def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: U
 def _connected(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -> bool:
     """Whether two conditions are on one thing: "over 2 and under 5 kg", "more than 2 less than 5 kg"."""
     if a.last == b.first:
-        return not a.unit and {a.comparator[0], b.comparator[0]} == {"<", ">"}
+        sides = {a.comparator[0], b.comparator[0]} == {"<", ">"}
+        return sides and not a.unit and b.low / _NEARLY <= a.low <= b.low * _NEARLY
     return all(t.low in CONNECTORS for t in tokens[a.last : b.first])
 
 
@@ -267,6 +274,8 @@ def _one_thing(a: ReadCondition, b: ReadCondition, units: Units) -> bool:
     )
 
 
+_NEARLY = 10
+"""Two bounds on one thing that nothing joins are at most so many times as large as one another."""
 _ALIKE = 100
 """Two numbers that share a unit are at most so many times as large as one another."""
 

@@ -35,7 +35,8 @@ _PAID = re.compile(
 """An amount of money without its currency, by what it is paid for each: "room 110pw", "salary 45k pa"."""
 _CURRENCY_BEFORE = re.compile(rf"\b(?:{_MONEY})\s?$", re.IGNORECASE)
 _NAMED_MAX = re.compile(
-    r"(?<=\bpro )max\b(?=\s+\d)|(?<=\bm[1-5] )max\b(?=\s+\d+\s?[gt]b)|(?<=\bairpods )max\b", re.IGNORECASE
+    r"(?<=\bpro )max\b(?=\s+\d)|(?<=\bvo2 )max\b|(?<=\bm[1-5] )max\b(?=\s+\d+\s?[gt]b)|(?<=\bairpods )max\b",
+    re.IGNORECASE,
 )
 """The "max" of a name before a number: "iphone 15 pro max 256gb", "m3 max 36gb"."""
 _ALL_IN_ONE = re.compile(

@@ -28,8 +28,8 @@ _AFTER_ALL = frozenset("inclusive season weather wheel terrain day".split())
 """Words with which "all" is a kind of thing: "all inclusive holidays"."""
 _TO_US = frozenset("ask show give tell let get find help of for about to with than teach send".split())
 """Words with which "us" is no country: "show us flats", but "us states"."""
-_PARTICLES = frozenset("out off".split())
-"""Words that go with the one before: "call out", "laid off"."""
+_PARTICLES = frozenset("out off up".split())
+"""Words that go with the one before: "call out", "laid off", "follow up"."""
 _RELATIVE = frozenset("that which who".split())
 _LINKING = frozenset("cost costs weigh weighs take takes sell sells run runs last lasts".split())
 """Verbs that only lead from a thing to its number: "phones that cost less than $200"."""
