@@ -19,7 +19,7 @@ from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.ratios import RATIO
 from qbench.quantities.english.stand_ins import may_be_counted
 from qbench.quantities.english.tokens import HYPHENS, Token, glued, past_brackets, words_of
-from qbench.quantities.english.unit_forms import UnitReader
+from qbench.quantities.english.unit_forms import PIECES, UnitReader
 from qbench.quantities.english.written import is_part
 from qbench.quantities.units import Unit, Units, fold
 
@@ -345,8 +345,8 @@ def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> UnitMatc
     k = j + (j < len(tokens) and tokens[j].text in HYPHENS)
     if k < len(tokens) and tokens[k].low in _ATTRIBUTES and not number.scaled:
         return units.get(tokens[k].low), k + 1, (tokens[k].start, tokens[k].end)
-    if j < len(tokens) and tokens[j].low in _PIECES and not number.scaled:
-        return units.get(_PIECES[tokens[j].low]), j + 1, (tokens[j].start, tokens[j].end)
+    if j < len(tokens) and tokens[j].low in PIECES and not number.scaled:
+        return units.get(PIECES[tokens[j].low]), j + 1, (tokens[j].start, tokens[j].end)
     if j < len(tokens) and glued(tokens[j - 1], tokens[j]) and tokens[j].kind == "word":
         return None
     words, k = 0, j
@@ -365,11 +365,11 @@ def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> UnitMatc
     return None
 
 
-_PIECES = {"pcs": "piece", "pc": "piece", "pk": "pack", "prs": "pair"}
-"""How shops shorten what they count."""
 _ATTRIBUTES = frozenset(
     "star bedroom bed bathroom bath room door seat seater person piece pack core speed burner slot player storey "
-    "drawer port blade string car page slice berth burner tier pocket ply key digit lane bottle man".split()
+    "drawer port blade string car page slice berth burner tier pocket ply key digit lane bottle man "
+    "guest grit denier tog proof gauge bay vcpu thread pin hole zone channel bit prong leg cylinder phase "
+    "stroke".split()
 )
 """Singular nouns that a number before them counts, without a parser to say so: "a five-star hotel", "2 bed flat"."""
 

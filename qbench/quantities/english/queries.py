@@ -17,10 +17,11 @@ from qbench.quantities.english.query_concepts import Concepts
 from qbench.quantities.english.query_conditions import BOUNDS, DOSES, EDGES, MEASURED, ReadCondition, join, portions
 from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.query_money import as_money
-from qbench.quantities.english.query_names import PERIODS, in_name, is_name, is_paid_for
+from qbench.quantities.english.query_names import BEFORE_MAX, PERIODS, in_name, is_name, is_paid_for
 from qbench.quantities.english.query_spelling import as_in_prose
 from qbench.quantities.english.query_text import in_phrase, quoted, search_words
 from qbench.quantities.english.tokens import Token, tokenize
+from qbench.quantities.english.unit_forms import PIECES
 from qbench.quantities.languages import Extractor
 from qbench.quantities.types import NEGATED, Comparator, Condition, ParsedQuery, Quantity, Span
 from qbench.quantities.units import Units
@@ -217,14 +218,15 @@ def _from_quantity(
     last = bisect_left(starts, max(end for _, end in spans))
     counted = quantity.family == "count"
     plain = quantity.comparator in ("=", "~")
-    number = bisect_left(starts, quantity.value_span[0])
+    number, after_value = bisect_left(starts, quantity.value_span[0]), quantity.value_span[1]
     if quantity.unit == "count" and quantity.value > MOST_FOLD and tokens[last - 1].low != "count":
         return None  # "ryzen 5600x"
     if is_name(tokens, number, first, last, quantity):
         return None
     if (counted or not quantity.unit) and in_name(tokens, number, first, last, counted=counted):
         return None
-    fold = quantity.unit == "count"  # of "2x ebitda" the "x" is searched for by nobody
+    # Of "2x ebitda" and "3br" nobody searches for the letters.
+    fold = quantity.unit == "count" or any(t.low in PIECES for t in tokens[number:last] if t.start >= after_value)
     condition = ReadCondition(
         comparator="=" if quantity.comparator == "~" else quantity.comparator,
         low=quantity.value,
@@ -267,6 +269,9 @@ def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) ->
     """Set the comparator from wording found only in queries: negations, labels, "from $500", "over 2 hours"."""
     first = condition.first
     lead = tokens[first - 1] if first else None
+    if lead is not None and lead.low == "or" and _bounds_other(tokens, condition):
+        used = tuple(span for span in condition.used if span[1] > condition.value_span[0])
+        condition = replace(condition, comparator="=", plain=True, used=used)
     if condition.comparator == ">" and lead is not None and lead.text == "<":
         return replace(condition, comparator="!=", used=(*condition.used, (lead.start, lead.end)))  # "<> 5"
     if condition.comparator in NEGATED and (denied := _denied(tokens, first)) is not None:
@@ -302,6 +307,14 @@ def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) ->
     return _one_end(tokens, condition)
 
 
+def _bounds_other(tokens: Sequence[Token], condition: ReadCondition) -> bool:
+    """Whether an "or above" before a number is said of the word before it: "rating c or above 2 bed terrace"."""
+    first = condition.first
+    word = tokens[first - 2] if first > 1 else None
+    stated = tokens[first].low in SIDES and first + 1 < len(tokens) and tokens[first + 1].kind == "number"
+    return stated and word is not None and word.kind == "word" and word.low not in ("at", "equal", "equals", "to", "on")
+
+
 def _denied(tokens: Sequence[Token], first: int) -> int | None:
     """The first token of what turns the comparator at token `first` round: "excluding those", "nothing"."""
     if first and tokens[first - 1].low in NOTHING:
@@ -322,6 +335,12 @@ def _late(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition | 
         used = (*condition.used, (tokens[k].start, tokens[k].end))
         return replace(condition, comparator=TRAILING[tokens[k].low], plain=False, used=used)
     paid = tokens[condition.last - 1].low in PERIODS  # "25 an hour or more"
+    for k in range(condition.last + 1, min(condition.last + 3, len(tokens))):
+        if tokens[k - 1].kind != "word" or tokens[k - 1].low in FUNCTION_WORDS | BEFORE_MAX:
+            break
+        if tokens[k].low in LABELS and k + 1 == len(tokens):  # "deposit 5 weeks rent max"
+            used = (*condition.used, (tokens[k].start, tokens[k].end))
+            return replace(condition, comparator=LABELS[tokens[k].low], plain=False, used=used)
     for k in range(condition.last + (not paid), min(condition.last + 4, len(tokens))):
         if tokens[k - 1].kind != "word":
             return None

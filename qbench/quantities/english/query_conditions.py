@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -139,10 +140,19 @@ def _ratings(tokens: Sequence[Token], conditions: Sequence[ReadCondition]) -> li
     merged: list[ReadCondition] = []
     for each in conditions:
         a = merged[-1] if merged else None
-        out_of = a is not None and not a.unit and each.plain and each.low in OUT_OF and each.first - a.last == 1
-        if a is not None and out_of and a.high <= each.low and tokens[a.last].text == "/":
+        number = bisect_left(tokens, each.value_span[0], key=lambda t: t.start)
+        out_of = a is not None and not a.unit and each.low in OUT_OF
+        joint = "" if a is None else " ".join(t.low for t in tokens[a.last : number])
+        if a is not None and out_of and a.high <= each.low and joint in ("/", "out of"):
+            between = tokens[a.last].start, tokens[number - 1].end
             merged[-1] = replace(
-                a, unit=each.unit, unit_span=each.unit_span, last=each.last, used=(*a.used, *each.used)
+                a,
+                unit=each.unit,
+                unit_span=each.unit_span,
+                last=each.last,
+                used=(*a.used, between, *each.used),
+                comparator=each.comparator if a.plain else a.comparator,
+                plain=a.plain and each.plain,
             )
         else:
             merged.append(each)

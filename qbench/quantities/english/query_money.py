@@ -17,7 +17,10 @@ HEAVIEST = {
     3: "earphone earbud headphone headset phone smartphone watch smartwatch mouse keyboard shoe sneaker trainer boot "
     "dress jacket coat shirt jean skirt perfume charger cable ssd router webcam camera lens gift present toy game "
     "book novel wine whisky tablet kindle e-reader ipad iphone airpod console controller sunglasses handbag makeup "
-    "jewellery necklace razor hairdryer kettle toaster lamp",
+    "jewellery necklace razor hairdryer kettle toaster lamp "
+    "frother grinder mixer mug bottle pan pot knife vase candle clock toy puzzle scarf belt hat wallet purse umbrella "
+    "pillow duvet towel bedding curtain rug cushion trouser jumper hoodie sweater legging sandal slipper heel sock bra "
+    "plant seed bulb drill sander saw torch cable adapter hub charger powerbank stylus trackpad microphone",
     30: "laptop notebook macbook chromebook monitor drone tent backpack stroller pushchair guitar vacuum hoover "
     "printer microwave blender speaker soundbar scooter",
     400: "tv sofa mattress fridge freezer washer dryer dishwasher desk table wardrobe bike bicycle bed wedding",

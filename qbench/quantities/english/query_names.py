@@ -152,6 +152,8 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
     """
     if last < len(tokens) - 1 and tokens[last].low in CROSSES and tokens[last + 1].kind == "number":
         return False  # "beer 24 x 330 ml"
+    if [t.low for t in tokens[last : last + 2]] == ["out", "of"]:
+        return False  # "hotel 4.5 out of 5"
     if first > 1 and tokens[first - 1].low in CROSSES and _multiplies(tokens, first - 1):
         return False  # "water 1.5 l x 6", "batteries x8"
     if not first or not (tokens[first - 1].kind == "word" or _ends_code(tokens, first - 1)):

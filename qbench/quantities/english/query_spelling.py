@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 
-_CAPITALS = {symbol.lower(): symbol for symbol in "W V IU Wh kJ MWh MHz Ah mA mV VA GW".split()}
+_CAPITALS = {symbol.lower(): symbol for symbol in "W V IU Wh kJ MWh MHz Ah mA mV VA GW nF pF".split()}
+_CAPITALS["uf"] = "µF"
 _SYMBOLS = re.compile(
-    r"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)(?:(?P<space>\s?)(?P<symbol>w|v|iu|wh|kj|mwh|mhz)|(?P<glued>ah|ma|mv|va|gw))"
+    r"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)(?:(?P<space>\s?)(?P<symbol>w|v|iu|wh|kj|mwh|mhz|[unp]f)|(?P<glued>ah|ma|mv|va|gw))"
     r"(?![\w'’/.])(?!(?<=\sv)\s+\d)"
 )
 """Symbols with capital letters: "65w charger", "12 v battery"; not the versus of "team a 3 v 2 team b"."""
@@ -29,11 +30,16 @@ _PAID = re.compile(
     r"(?<![\w.,/$€£¥₹-])(?P<amount>\d+(?:[.,]\d+)*k?)"
     r"(?P<each>\s?(?:pcm|pw|ppn|pppn|pppw|p/[mwnha]|"
     r"/\s?(?:m2|m²|sqm|sqft|kg|lb|litre|liter|gal|mo|month|wk|week|nt|night|hr|hour|yr|year))"
-    r"|(?<!\.\d)ph|(?<=\d\d\d)p[ma]|(?<=k)\s?pa)(?![\w/’'-])",
+    r"|(?<!\.\d)(?<!k)ph|(?<=\d\d\d)p[ma]|(?<=k)\s?pa)(?![\w/’'-])",
     re.IGNORECASE,
 )
 """An amount of money without its currency, by what it is paid for each: "room 110pw", "salary 45k pa"."""
 _CURRENCY_BEFORE = re.compile(rf"\b(?:{_MONEY})\s?$", re.IGNORECASE)
+_CELLS = re.compile(r"\b(?:lipo|li-?ion|li-?po|cells?)\b", re.IGNORECASE)
+_BATTERIES = re.compile(r"(?<![\w.,/])(?:[2-8]s|\d{2,3}c)(?![\w/-])", re.IGNORECASE)
+"""The cells and the strength of a battery of models: "lipo 4s 1500mah 100c"."""
+_DUAL = re.compile(r"(?<=\d(?:v|a|w))/(?=\d+(?:\.\d+)?(?:v|a|w)(?!\w))|(?<=\dgb)/(?=\d+(?:gb|tb)(?!\w))", re.IGNORECASE)
+"""What stands between the two of "12v/230v"."""
 _NAMED_MAX = re.compile(
     r"(?<=\bpro )max\b(?=\s+\d)|(?<=\bvo2 )max\b|(?<=\bm[1-5] )max\b(?=\s+\d+\s?[gt]b)|(?<=\bairpods )max\b",
     re.IGNORECASE,
@@ -46,7 +52,7 @@ _ALL_IN_ONE = re.compile(
 _NAMES = re.compile(
     r"(?<![\w.,])(?:\d{3}/\d\d(?=\s?z?r\s?\d\d)|\d{2,3}x\d{2}c|"
     r"80(?:\s?\+|\splus)(?=\s(?:gold|bronze|platinum|titanium|silver|white))|24/7|4x4|"
-    r"(?:[12]?\d|3[01])(?:st|nd|rd|th)?(?=\s(?:of\s)?may\b)|"
+    r"(?:[12]?\d|3[01])(?:st|nd|rd|th)?(?=\s(?:of\s)?(?-i:may)\b(?!\s(?:19|20)\d\d))|"
     r"\d\.\d(?=\s(?:automatic|manual|petrol|diesel|hybrid|turbo|tdi|tsi|tfsi|hdi|cdti|cdi|dci|vtec|gdi|mpi|ecoboost|v[68]|v1[02])\b))"
     r"(?!\w(?<!r))",
     re.IGNORECASE,
@@ -112,6 +118,9 @@ def as_in_prose(text: str) -> str:
     text = _ONE.sub(lambda match: match["bound"] + "1".ljust(len(match["one"])), text)
     text = _ALL_IN_ONE.sub(lambda match: re.sub(r"\s", "-", match.group()), text)
     text = _NAMED_MAX.sub("pro", text)
+    text = _DUAL.sub(" ", text)
+    if _CELLS.search(text):
+        text = _BATTERIES.sub(lambda match: "x" * len(match.group()), text)
     text = _NAMES.sub(lambda match: re.sub(r"\S", "x", match.group()), text)
     text = _SYMBOLS.sub(_with_capitals, text)
     if _DEVICES.search(text):

@@ -65,24 +65,44 @@ def search_words(text: str, tokens: Sequence[Token], used: Sequence[Span], phras
         phrases: of `quoted`; their words are kept whatever they are.
     """
     shouts = text.upper() == text
-    found = []
+    found: list[SearchWord] = []
     for run in _runs(tokens, list(_outside(tokens, used))):
         first, last = tokens[run[0]], tokens[run[-1]]
         word = text[first.start : last.end]
-        phrased = in_phrase(first.start, phrases)
-        # "US" and "WHO" are names where other words are in small letters.
-        name = len(word) > 1 and word.isupper() and not shouts
-        following = tokens[run[-1] + 1].low if run[-1] + 1 < len(tokens) else ""
-        name = name or (word.lower() == "all" and following in _AFTER_ALL)
-        before = tokens[run[0] - 1].low if run[0] else ""
-        name = name or (word == "us" and before not in _TO_US)
-        name = name or (word.lower() == "due" and following != "to")
-        name = name or (word.lower() in _PARTICLES and bool(found) and found[-1].end == tokens[run[0] - 1].end)
-        linking = word.lower() in _LINKING and run[0] > 0 and tokens[run[0] - 1].low in _RELATIVE
-        if phrased or name or not (linking or word.lower() in _NOISE):
+        if in_phrase(first.start, phrases) or _is_searched(tokens, run, word, found, shouts=shouts):
             parts = re.finditer(r"\S+", word)  # of "7 in 1", one word with spaces
             found += [SearchWord(p.group(), first.start + p.start(), first.start + p.end()) for p in parts]
     return found
+
+
+def _is_searched(
+    tokens: Sequence[Token], run: Sequence[int], word: str, found: Sequence[SearchWord], *, shouts: bool
+) -> bool:
+    """Whether a word says what is searched for: it is no function word, or stands where a function word is a name.
+
+    Args:
+        tokens: of the query.
+        run: the word's tokens.
+        word: as it is typed.
+        found: the search words before it.
+        shouts: whether all of the query is in capitals.
+    """
+    low = word.lower()
+    before = tokens[run[0] - 1] if run[0] else None
+    lead = "" if before is None else before.low
+    following = tokens[run[-1] + 1].low if run[-1] + 1 < len(tokens) else ""
+    if low in _LINKING and lead in _RELATIVE:
+        return False
+    if low not in _NOISE or (len(word) > 1 and word.isupper() and not shouts):
+        return True  # "US" and "WHO" are names where other words are in small letters
+    if low in _PARTICLES:
+        return bool(found) and before is not None and found[-1].end == before.end
+    return (
+        (low == "all" and following in _AFTER_ALL)
+        or (word == "us" and lead not in _TO_US)
+        or (low == "let" and lead == "to")  # "house to let"
+        or (low == "due" and following != "to")
+    )
 
 
 def _runs(tokens: Sequence[Token], free: Sequence[int]) -> Iterator[list[int]]:
