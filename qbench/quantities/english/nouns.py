@@ -369,7 +369,8 @@ _ATTRIBUTES = frozenset(
     "star bedroom bed bathroom bath room door seat seater person piece pack core speed burner slot player storey "
     "drawer port blade string car page slice berth burner tier pocket ply key digit lane bottle man "
     "guest grit denier tog proof gauge bay vcpu thread pin hole zone channel bit prong leg cylinder phase "
-    "stroke".split()
+    "stroke frame gang compartment row light hook rung tread section valve ring wire input output jet shelf tray arm "
+    "panel cell shot round gear step".split()
 )
 """Singular nouns that a number before them counts, without a parser to say so: "a five-star hotel", "2 bed flat"."""
 

@@ -20,7 +20,7 @@ from qbench.quantities.english.query_money import as_money
 from qbench.quantities.english.query_names import BEFORE_MAX, PERIODS, in_name, is_name, is_paid_for
 from qbench.quantities.english.query_spelling import as_in_prose
 from qbench.quantities.english.query_text import in_phrase, quoted, search_words
-from qbench.quantities.english.tokens import Token, tokenize
+from qbench.quantities.english.tokens import Token, glued, tokenize
 from qbench.quantities.english.unit_forms import PIECES
 from qbench.quantities.languages import Extractor
 from qbench.quantities.types import NEGATED, Comparator, Condition, ParsedQuery, Quantity, Span
@@ -418,7 +418,10 @@ def _without_period(tokens: Sequence[Token], condition: ReadCondition) -> ReadCo
     k = condition.last
     if not is_paid_for(tokens, k):
         return condition
-    return replace(condition, last=k + 2, used=(*condition.used, (tokens[k].start, tokens[k + 1].end)))
+    last = k + 2 + (tokens[k + 1].low == "sq")
+    last += last < len(tokens) and tokens[last].text in "2²" and glued(tokens[last - 1], tokens[last])  # "per km2"
+    last = min(last, len(tokens))
+    return replace(condition, last=last, used=(*condition.used, (tokens[k].start, tokens[last - 1].end)))
 
 
 def _negation(tokens: Sequence[Token], first: int) -> Span | None:

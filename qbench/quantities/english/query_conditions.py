@@ -37,13 +37,15 @@ PARTS = frozenset(
 MONEYED = frozenset("price budget cost rent salary wage fee revenue sales income profit size".split())
 LEADING = frozenset(
     "rating score size index ratio capacity population rate height width length depth distance speed power temperature "
-    "pressure age efficiency dose weight volume output range storage".split()
+    "pressure age efficiency dose weight volume output range storage span reach payload torque flow diameter radius "
+    "thickness clearance runtime".split()
 )
 """What stands before its own amount, of money and otherwise: "ter below 0.15% fund size > 500m"."""
 OWN = {
     "height": "length", "width": "length", "length": "length", "depth": "length", "distance": "length",
     "speed": "speed", "power": "power", "temperature": "temperature", "pressure": "pressure", "weight": "mass",
-    "volume": "volume", "range": "length", "storage": "data",
+    "volume": "volume", "range": "length", "storage": "data", "span": "length", "reach": "length", "diameter": "length",
+    "radius": "length", "thickness": "length", "clearance": "length", "payload": "mass", "torque": "torque",
 }  # fmt: skip
 """Families that words of measure have, so that they go with an amount of that family: "40 cm cutting width 36 v"."""
 DOSES = frozenset(("milligram", "microgram", "international unit", "millilitre"))

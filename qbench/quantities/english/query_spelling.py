@@ -38,8 +38,11 @@ _CURRENCY_BEFORE = re.compile(rf"\b(?:{_MONEY})\s?$", re.IGNORECASE)
 _CELLS = re.compile(r"\b(?:lipo|li-?ion|li-?po|cells?)\b", re.IGNORECASE)
 _BATTERIES = re.compile(r"(?<![\w.,/])(?:[2-8]s|\d{2,3}c)(?![\w/-])", re.IGNORECASE)
 """The cells and the strength of a battery of models: "lipo 4s 1500mah 100c"."""
-_DUAL = re.compile(r"(?<=\d(?:v|a|w))/(?=\d+(?:\.\d+)?(?:v|a|w)(?!\w))|(?<=\dgb)/(?=\d+(?:gb|tb)(?!\w))", re.IGNORECASE)
-"""What stands between the two of "12v/230v"."""
+_DUAL = re.compile(
+    r"(?<=\d(?:v|a|w))/(?=\d+(?:\.\d+)?(?:v|a|w)(?!\w))|(?<=\d[gk][bg])/(?=\d+(?:\.\d+)?(?:gb|tb|kg)(?!\w))",
+    re.IGNORECASE,
+)
+"""What stands between the two of "12v/230v", "washer dryer 8kg/5kg"."""
 _NAMED_MAX = re.compile(
     r"(?<=\bpro )max\b(?=\s+\d)|(?<=\bvo2 )max\b|(?<=\bm[1-5] )max\b(?=\s+\d+\s?[gt]b)|(?<=\bairpods )max\b",
     re.IGNORECASE,
