@@ -368,9 +368,9 @@ def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> UnitMatc
 _ATTRIBUTES = frozenset(
     "star bedroom bed bathroom bath room door seat seater person piece pack core speed burner slot player storey "
     "drawer port blade string car page slice berth burner tier pocket ply key digit lane bottle man "
-    "guest grit denier tog proof gauge bay vcpu thread pin hole zone channel bit prong leg cylinder phase "
-    "stroke frame gang compartment row light hook rung tread section valve ring wire input output jet shelf tray arm "
-    "panel cell shot round gear step".split()
+    "guest grit denier tog proof gauge bay vcpu thread pin hole zone channel bit prong cylinder phase "
+    "stroke frame gang compartment row light hook rung tread section valve ring wire input output jet shelf tray "
+    "panel cell shot round gear step way".split()
 )
 """Singular nouns that a number before them counts, without a parser to say so: "a five-star hotel", "2 bed flat"."""
 
@@ -380,7 +380,7 @@ _DISEASES = frozenset("diabetes rabies measles mumps herpes scabies caries shing
 
 
 def _is_plural(word: str) -> bool:
-    if word in ("people", "men", "women", "children", "staff", "personnel"):
+    if word in ("people", "men", "women", "children", "staff", "personnel", "teeth"):
         return True
     plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "as"))
     return plural and word not in VERBS and word not in _DISEASES

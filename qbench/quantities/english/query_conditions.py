@@ -29,7 +29,9 @@ SUBSTANCES = frozenset(("mass", "ratio", "volume", "energy", "data", "image", "l
 SUBSTANCE_WORDS = 2
 SELDOM = frozenset(("length", "image", "mass concentration"))
 """Those after which the name of the next amount is as likely: "crp above 10 mg/l children under 5"."""
-PARTS = frozenset(
+WORN = frozenset("waist leg inseam collar chest bust".split())
+"""What a bare number before it is the size of: "jeans 32 waist"."""
+PARTS = WORN | frozenset(
     "screen display panel frame cable cord blade wheel wheels rim rims tyre tyres tire tires waist inseam heel "
     "heels lens aperture barrel deck hose pipe driver drivers fabric".split()
 )
@@ -364,6 +366,8 @@ def _substance(
     k, stop, found = condition.last, len(tokens) if after is None else after.first, list[Token]()
     family = units.get(condition.unit).family
     of = k < stop and tokens[k].low == "of"
+    if not condition.unit and k < stop and tokens[k].low in WORN:
+        return [(tokens[k].start, tokens[k].end)]
     if not condition.unit or not (of or family in SUBSTANCES or family == "time"):
         return []
     k += of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, SEARCH_NOISE
 from qbench.quantities.english.query_concepts import LIMITS, RANKED
-from qbench.quantities.english.query_conditions import MEASURED
+from qbench.quantities.english.query_conditions import MEASURED, WORN
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Quantity
 
@@ -28,9 +28,10 @@ SPEEDS = frozenset((60.0, 62.0, 100.0, 200.0))
 """Speeds that cars are timed up to: "0-60 in under 4 s"."""
 PICTURES = frozenset(
     "tv television monitor screen display inch hz camera projector webcam video laptop oled qled uhd hdr fp drone "
-    "gopro recording".split()
+    "gopro recording hdmi resolution ultrawide image photo picture wallpaper phone tablet px pixel".split()
 )
 """Words beside which "4k" is a format of pictures."""
+WIDTHS = frozenset("1280 1366 1920 2560 3440 3840 5120 7680".split())
 TRACK = frozenset((50, 60, 100, 110, 200, 400, 800, 1500, 3000, 5000, 10000))
 RACES = frozenset(
     "sprint sprints sprinter sprinters hurdles hurdler hurdlers dash freestyle butterfly backstroke breaststroke "
@@ -113,11 +114,18 @@ def is_oil(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
 
 def is_format(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
     """Whether a number is of a format: "4k" beside a word of pictures, the sides of a tyre."""
+    if quantity.unit == "pixel" and quantity.unit_span is None:
+        return not _is_of_pictures(tokens)  # "rug 200x300"
     if quantity.unit or number + 1 >= len(tokens):
         return False
     if quantity.value not in (2e3, 4e3, 5e3, 8e3):
         return False
-    return tokens[number + 1].low == "k" and any(t.low.removesuffix("s") in PICTURES for t in tokens)
+    return tokens[number + 1].low == "k" and _is_of_pictures(tokens)
+
+
+def _is_of_pictures(tokens: Sequence[Token]) -> bool:
+    """Whether a query is about what shows or takes pictures, or names a usual width of a screen."""
+    return any(t.low.removesuffix("s") in PICTURES or t.text in WIDTHS for t in tokens)
 
 
 def is_fineness(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
@@ -154,6 +162,8 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
     """
     if last < len(tokens) - 1 and tokens[last].low in CROSSES and tokens[last + 1].kind == "number":
         return False  # "beer 24 x 330 ml"
+    if last < len(tokens) and tokens[last].low in WORN:
+        return False  # "jeans 32 waist 34 leg"
     if [t.low for t in tokens[last : last + 2]] == ["out", "of"]:
         return False  # "hotel 4.5 out of 5"
     if first > 1 and tokens[first - 1].low in CROSSES and _multiplies(tokens, first - 1):

@@ -36,10 +36,13 @@ _PAID = re.compile(
 """An amount of money without its currency, by what it is paid for each: "room 110pw", "salary 45k pa"."""
 _CURRENCY_BEFORE = re.compile(rf"\b(?:{_MONEY})\s?$", re.IGNORECASE)
 _CELLS = re.compile(r"\b(?:lipo|li-?ion|li-?po|cells?)\b", re.IGNORECASE)
+_CORSETRY = re.compile(r"\b(?:bras?|bralettes?|bikinis?|lingerie|corsets?|swimsuits?)\b", re.IGNORECASE)
+_CUPS = re.compile(r"(?<![\w.,/])[2-5]\d(?:[a-k]|dd|ee|ff|gg|hh)(?![\w/-])", re.IGNORECASE)
+"""Sizes of what is worn: "bra 34c"."""
 _BATTERIES = re.compile(r"(?<![\w.,/])(?:[2-8]s|\d{2,3}c)(?![\w/-])", re.IGNORECASE)
 """The cells and the strength of a battery of models: "lipo 4s 1500mah 100c"."""
 _DUAL = re.compile(
-    r"(?<=\d(?:v|a|w))/(?=\d+(?:\.\d+)?(?:v|a|w)(?!\w))|(?<=\d[gk][bg])/(?=\d+(?:\.\d+)?(?:gb|tb|kg)(?!\w))",
+    r"(?<=\d(?:v|a|w))/(?=\d+(?:\.\d+)?(?:v|a|w)(?!\w))|(?<=\d[cf])/(?=\d+[cf](?!\w))|(?<=\d[gk][bg])/(?=\d+(?:\.\d+)?(?:gb|tb|kg)(?!\w))",
     re.IGNORECASE,
 )
 """What stands between the two of "12v/230v", "washer dryer 8kg/5kg"."""
@@ -122,6 +125,8 @@ def as_in_prose(text: str) -> str:
     text = _ALL_IN_ONE.sub(lambda match: re.sub(r"\s", "-", match.group()), text)
     text = _NAMED_MAX.sub("pro", text)
     text = _DUAL.sub(" ", text)
+    if _CORSETRY.search(text):
+        text = _CUPS.sub(lambda match: "x" * len(match.group()), text)
     if _CELLS.search(text):
         text = _BATTERIES.sub(lambda match: "x" * len(match.group()), text)
     text = _NAMES.sub(lambda match: re.sub(r"\S", "x", match.group()), text)
