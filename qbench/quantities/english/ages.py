@@ -30,6 +30,8 @@ PEOPLE = frozenset(
 )
 """Whom a bare number after "over" or before "and over" gives the age of."""
 _BEFORE_COHORTS = frozenset("the for among of all many most".split())
+_MIDDLE_AGED = 40
+"""From here on, "over 70s" are people."""
 _SIDES = frozenset("over under above below aged".split())
 _WEEKDAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday however first second".split())
 
@@ -86,6 +88,8 @@ def of_cohort(tokens: Sequence[Token], number: Number) -> bool:
     k -= joined
     if k < 0 or tokens[k].low not in ("under", "over"):
         return False
+    if tokens[k].low == "over" and number.value >= _MIDDLE_AGED and number.value % 5 == 0:
+        return True
     return joined or not k or tokens[k - 1].low in _BEFORE_COHORTS  # "in under 10s" is less than ten seconds
 
 

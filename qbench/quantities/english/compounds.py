@@ -109,7 +109,8 @@ class CompoundReader:
         if (short := _abbreviated(tokens, k, slash=slash)) is not None:
             return short
         match = self._match(tokens, text, k)
-        if match is not None and match[1] < len(tokens) and tokens[match[1]].kind == "number":
+        money = match is not None and match[0].family == "currency"
+        if match is not None and money and match[1] < len(tokens) and tokens[match[1]].kind == "number":
             return None  # "£50/$65"
         if match is not None and (slash or match[0].family != "currency" or sign == "per"):
             name, end = match[0].name, match[1]

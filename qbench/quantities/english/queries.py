@@ -79,6 +79,8 @@ GRADES = frozenset("grade level stage tier class category phase type version gro
 
 
 TIMES = frozenset("x × by".split())
+PER_PERSON = frozenset("pp pppn ppn pppw".split())
+"""For whom a sum of money is, in short: "cruise £900 pp"."""
 LEADS = frozenset("aged doing getting".split())
 """Words right before a condition that say nothing else."""
 
@@ -145,7 +147,7 @@ def _leads(tokens: Sequence[Token], conditions: Sequence[ReadCondition]) -> Iter
             yield tokens[a.last].start, tokens[a.last].end
     for each in conditions:
         before = tokens[each.first - 1] if each.first else None
-        if each.last < len(tokens) and tokens[each.last].low == "ago":
+        if each.last < len(tokens) and tokens[each.last].low in ("ago", *PER_PERSON):
             yield tokens[each.last].start, tokens[each.last].end
         lasts = before is not None and before.low == "aged" and not each.unit.endswith("of age")
         if before is not None and before.low in LEADS and not lasts:  # "whiskey aged 12 years" is searched for as aged

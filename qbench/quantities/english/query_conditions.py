@@ -66,7 +66,8 @@ MEASURED = frozenset(
     "pays "
     "hba1c a1c glucose egfr crp esr hb hgb haemoglobin hemoglobin ferritin tsh psa ldl hdl triglycerides wbc inr hr rr "
     "spo2 sats gcs lactate troponin d-dimer dimer fio2 peep map sbp dbp fev1 bnp ntprobnp alt ast bilirubin albumin "
-    "calcium magnesium phosphate sodium potassium urea bun creatinine amh fsh lh platelets".split()
+    "calcium magnesium phosphate sodium potassium urea bun creatinine amh fsh lh platelets pulse temp fever sugar "
+    "cholesterol".split()
 )
 """What a bare number right after it is a value of: "score 80", "grossed 500000". After other words it is one of a name:
 "iphone 13"."""
@@ -77,6 +78,8 @@ CAPACITIES = frozenset(
 OPENING = 6
 DIMENSIONS = frozenset("away apart tall high long wide deep thick across old max min or more".split())
 """Words after an amount that name nothing of their own: "a beach 500 m away"."""
+LAND = frozenset("plot garden lot land site yard field paddock grounds".split())
+"""What an area is said of, named after it: "0.5 acre plot"."""
 PORTIONS = frozenset("g ml kg km l ul mm3".split())
 OFTEN, EACH = frozenset("once twice thrice".split()), frozenset("a an per each every".split())
 TURNS, DAILY = frozenset("day week month year hour".split()), frozenset("daily weekly monthly hourly".split())
@@ -367,6 +370,8 @@ def _substance(
     family = units.get(condition.unit).family
     of = k < stop and tokens[k].low == "of"
     if not condition.unit and k < stop and tokens[k].low in WORN:
+        return [(tokens[k].start, tokens[k].end)]
+    if family == "area" and k < stop and tokens[k].low in LAND:
         return [(tokens[k].start, tokens[k].end)]
     if not condition.unit or not (of or family in SUBSTANCES or family == "time"):
         return []

@@ -57,7 +57,7 @@ _ALL_IN_ONE = re.compile(
 """What is several things: "7 in 1 hub"."""
 _NAMES = re.compile(
     r"(?<![\w.,])(?:\d{3}/\d\d(?=\s?z?r\s?\d\d)|\d{2,3}x\d{2}c|"
-    r"80(?:\s?\+|\splus)(?=\s(?:gold|bronze|platinum|titanium|silver|white))|24/7|4x4|"
+    r"80(?:\s?\+|\splus)(?=\s(?:gold|bronze|platinum|titanium|silver|white))|24/7|4x4|zero[\s-]hours?(?=\s)|"
     r"(?:[12]?\d|3[01])(?:st|nd|rd|th)?(?=\s(?:of\s)?(?-i:may)\b(?!\s(?:19|20)\d\d))|"
     r"\d\.\d(?=\s(?:automatic|manual|petrol|diesel|hybrid|turbo|tdi|tsi|tfsi|hdi|cdti|cdi|dci|vtec|gdi|mpi|ecoboost|v[68]|v1[02])\b))"
     r"(?!\w(?<!r))",
@@ -92,12 +92,18 @@ _LIGHT = re.compile(
     re.IGNORECASE,
 )
 """Words beside which the "k" of "4000k" is kelvin."""
+_ENERGY = re.compile(
+    r"\b(?:band ?gaps?|energy|energies|electrons?|photons?|protons?|work function|ioni[sz]ation|plasma|barrier)\b",
+    re.IGNORECASE,
+)
+"""Words beside which the "ev" of "3 ev" is electronvolts."""
 _SUCTION = re.compile(r"\b(?:suction|vacuums?|hoovers?|pressure|robot)\b", re.IGNORECASE)
 """Words beside which the "pa" of "4000pa" is pascals."""
 _LETTERS = (
     (re.compile(r"(?<![\w.,])(?<!\bflat )(?<!\bphone )(?<!\bpixel )(\d+(?:\.\d+)?)a(?![\w'’/.-])"), _CURRENT, "A"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)n(?![\w'’/.-])"), _FORCE, "N"),
     (re.compile(r"(?<![\w.,$€£])([1-9]\d{3}|1\d{4})k(?![\w'’/.])"), _LIGHT, "K"),
+    (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)ev(?![\w'’/.-])"), _ENERGY, "eV"),
     (re.compile(r"(?<![\w.,])(\d+\s?)pa(?![\w'’/.-])"), _SUCTION, "Pa"),
 )
 """Letters after a number that are a symbol with a capital where the other words say so."""
