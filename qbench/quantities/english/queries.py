@@ -12,9 +12,10 @@ from qbench.quantities.english.ambiguity import resolve
 from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.comparator_phrases import after as phrase_after
 from qbench.quantities.english.comparator_phrases import before as phrase_before
-from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, FUNCTION_WORDS
+from qbench.quantities.english.lexicon import FUNCTION_WORDS
+from qbench.quantities.english.query_changes import change
 from qbench.quantities.english.query_concepts import Concepts
-from qbench.quantities.english.query_conditions import BOUNDS, DOSES, EDGES, MEASURED, ReadCondition, join, portions
+from qbench.quantities.english.query_conditions import BOUNDS, EDGES, MEASURED, ReadCondition, join, portions
 from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.query_money import as_money
 from qbench.quantities.english.query_names import BEFORE_MAX, PERIODS, in_name, is_name, is_paid_for
@@ -241,7 +242,7 @@ def _from_quantity(
         concept_spans=quantity.concept_spans,
         value_span=quantity.value_span,
         unit_span=quantity.unit_span,
-        change="" if _is_dose(tokens, last, quantity) else quantity.change,
+        change=change(tokens, first, last, quantity),
     )
     if years and condition.unit in ("", CALENDAR_YEAR):
         condition = _as_year(tokens, condition)
@@ -249,13 +250,6 @@ def _from_quantity(
         condition = _scaled(tokens, _with_bracketed_unit(tokens, condition, units))
         condition = _without_period(tokens, condition)
     return _compared(tokens, condition, quantity.family)
-
-
-def _is_dose(tokens: Sequence[Token], last: int, quantity: Quantity) -> bool:
-    """Whether what changes is not the amount before it: "statin 40 mg ldl reduction"."""
-    if quantity.unit not in DOSES or last >= len(tokens) or tokens[last].kind != "word":
-        return False
-    return tokens[last].low not in CHANGE_NOUNS | CHANGE_VERBS | FUNCTION_WORDS
 
 
 def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity) -> bool:
