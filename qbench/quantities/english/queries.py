@@ -432,7 +432,8 @@ def _label(tokens: Sequence[Token], first: int) -> Comparator | None:
     """What "a minimum battery of", "max. weight:" before a token makes of its number."""
     for k in range(first - 1, max(-1, first - 1 - LABEL_REACH), -1):
         token = tokens[k]
-        if token.low in LABELS and (k == 0 or tokens[k - 1].kind != "number"):
+        paid = k > 1 and tokens[k - 2].text in "$€£"
+        if token.low in LABELS and (k == 0 or tokens[k - 1].kind != "number" or paid):
             asked = tokens[first - 1].text in ":=" or (k > 0 and tokens[k - 1].low in ("a", "an", "with"))
             return LABELS[token.low] if asked or any(t.low in LIMITED for t in tokens[k:first]) else None
         if token.kind == "number" or (token.kind == "mark" and token.text not in ":.="):

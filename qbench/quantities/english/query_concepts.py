@@ -102,7 +102,7 @@ class Concepts:
         if k == 0:
             return self._right(k)
         if self._same_unit(k - 1, k):
-            return list(before[k - 1])
+            return self._opening() or list(before[k - 1]) if self._own[k - 1] else list(before[k - 1])
         named = self._named(k)
         claimed = k + 1 < len(self._spans) and named == self._left(k + 1)  # it leads to the next condition
         return self._opening() or list(before[0]) if claimed or not named else named

@@ -383,11 +383,24 @@ def _substance(
         k += 1
     if not found or (family == "time" and not of and all(t.low not in LASTING for t in found)):
         return []
+    if after is not None and k == stop and not of and _leads_to(tokens, condition, after, units):
+        return []
+    if family == "length" and (parts := [n for n, t in enumerate(found) if t.low in PARTS]):
+        found = found[: parts[-1] + 1]  # "55 cm blade cordless 18 v"
+        return [(t.start, t.end) for t in found]
     if after is not None and k == stop and not of and condition.first:
         late = tokens[condition.last - 1].end > max(condition.value_span[1], *(condition.unit_span or (0, 0)))
         if _names(found[-1], family, after, units) or (late and after.unit in DOSES):
             return []  # "10% or more semaglutide 2.4 mg"
     return [(t.start, t.end) for t in found]
+
+
+def _leads_to(tokens: Sequence[Token], condition: ReadCondition, after: ReadCondition, units: Units) -> bool:
+    """Whether words between two amounts of one kind name the second: "omega 3 1000 mg epa at least 500 mg"."""
+    alike = units.get(condition.unit).base_unit == units.get(after.unit).base_unit
+    bounded = tokens[after.first].start < after.value_span[0] and not after.plain
+    alone = after.last >= len(tokens) or tokens[after.last].kind != "word" or tokens[after.last].low in FUNCTION_WORDS
+    return alike and bounded and alone and condition.plain and condition.first > 0
 
 
 def _names(word: Token, family: str, after: ReadCondition, units: Units) -> bool:

@@ -180,6 +180,8 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
         return True
     if counted:
         return lead in NAMES
+    if lead == "size" and number > 1 and tokens[number - 2].low in ("battery", "batteries"):
+        return True
     if lead == "size" and last < len(tokens) and _goes_on(tokens, number, last):
         return True  # "size 14 dress", "size 5 11-16 kg"
     if is_paid_for(tokens, last):
