@@ -152,6 +152,8 @@ def before(tokens: Sequence[Token], end: int) -> tuple[MentionComparator, int, P
         return None
     for length in _BEFORE_TABLE.lengths.get(tokens[end - 1].low, ()):
         if length <= end and (entry := _BEFORE_TABLE.get(tokens[end - length : end])):
+            if length == 1 and end > 1 and tokens[end - 2].text == "/":
+                continue  # "12 l/min 10 year warranty"
             return entry[0], end - length, entry[1]
     return None
 

@@ -19,6 +19,7 @@ from qbench.quantities.english.query_conditions import BOUNDS, EDGES, MEASURED, 
 from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.query_money import as_money
 from qbench.quantities.english.query_names import BEFORE_MAX, PERIODS, in_name, is_name, is_paid_for
+from qbench.quantities.english.query_naming import with_names
 from qbench.quantities.english.query_spelling import as_in_prose
 from qbench.quantities.english.query_text import in_phrase, quoted, search_words
 from qbench.quantities.english.tokens import Token, glued, tokenize
@@ -55,6 +56,7 @@ SINCE = frozenset("ago away".split())
 """Words after "from 5 km" that make it no lower end."""
 TIMED: dict[str, Comparator] = {"over": ">", "before": "<"}
 """Words before a length of time that bound it in queries: "babies born before 32 weeks"."""
+LENT = frozenset("loan loans mortgage finance credit repay repayment borrow".split())
 SEVERE = frozenset("pain grade stage toxicity severity symptom symptoms depression anxiety fatigue disability".split())
 """What is worse the higher it is: "pain score of 7 or worse"."""
 APPARENT: dict[str, Comparator] = {"brighter": "<", "fainter": ">", "dimmer": ">"}
@@ -99,6 +101,7 @@ def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     tokens = tokenize(plain)
     conditions = [each for each in _read(plain, tokens, extractor) if not in_phrase(each.value_span[0], phrases)]
     conditions = join(tokens, [_told(text, each) for each in conditions], extractor.units)
+    conditions = with_names(tokens, conditions, extractor.units)
     years = bool(getattr(extractor, "years", False))
     beside = (*portions(tokens), *_leads(tokens, conditions), *(() if years else _bounds_of_years(tokens)))
     used = sorted([*(span for each in conditions for span in each.used), *beside])
@@ -298,9 +301,15 @@ def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) ->
         return replace(condition, comparator=bound, plain=False, used=used)
     if (bracketed := _below_bracket(tokens, first)) is not None:
         return replace(condition, comparator=bracketed, plain=False)
-    if lead.low in TIMED and family in ("time", "age"):
+    if lead.low in TIMED and family in ("time", "age") and not _is_lent(tokens, first - 1):
         return replace(condition, comparator=TIMED[lead.low], plain=False)
     return _one_end(tokens, condition)
+
+
+def _is_lent(tokens: Sequence[Token], k: int) -> bool:
+    """Whether "over" at token k says for how long money is lent: "loan 10000 over 5 years"."""
+    money = k > 0 and (tokens[k - 1].kind == "number" or tokens[k - 1].low in ("k", "euros", "pounds", "mortgage"))
+    return money and tokens[k].low == "over" and any(t.low in LENT for t in tokens[:k])
 
 
 def _bounds_other(tokens: Sequence[Token], condition: ReadCondition) -> bool:

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, VERBS
-from qbench.quantities.english.query_conditions import CAPACITIES, DIMENSIONS, LEADING, MEASURED, ReadCondition
+from qbench.quantities.english.query_conditions import CAPACITIES, DIMENSIONS, MEASURED, ReadCondition
+from qbench.quantities.english.query_naming import HAS, LEADING, has_family
 from qbench.quantities.english.query_text import SearchWord
 from qbench.quantities.types import Span
 from qbench.quantities.units import Units
@@ -71,7 +72,7 @@ class Concepts:
         self._free = [k for k in range(len(words)) if k not in taken]
         self._free_starts = [self._starts[k] for k in self._free]
         self._own = [
-            self._grown(self._within(each.concept_spans)) or self._inside(k) for k, each in enumerate(conditions)
+            self._grown(k, self._within(each.concept_spans)) or self._inside(k) for k, each in enumerate(conditions)
         ]
         for k in range(len(conditions)):
             if not self._own[k] and self._is_with(k):
@@ -129,6 +130,8 @@ class Concepts:
             return []
         if self._words[right[0]].text.lower() in DIMENSIONS or self._counts(k):
             return []
+        if any(self._has(k, n) is False for n in right):
+            return []  # "1400 rpm energy class a"
         return right
 
     def _opening(self) -> Chunk:
@@ -150,7 +153,7 @@ class Concepts:
             chunks[0] = [n for n in chunks[0] if self._words[n].text.lower() not in DIMENSIONS]
             if self._conditions[k - 1].unit.endswith(" of age"):  # "10 year old boy under 20 pounds"
                 chunks[0] = [n for n in chunks[0] if self._words[n].text.lower() not in PEOPLE]
-        chunks = [chunk for chunk in map(self._trimmed, chunks) if chunk]
+        chunks = [c for c in (c if c and self._has(k, c[-1]) else self._trimmed(c) for c in chunks) if c]
         if chunks and self._units.get(self._conditions[k].unit).family == "age":  # "between the ages of 18 and 65"
             telling = [c for c in chunks if any(self._words[n].text.lower() not in AGES for n in c)]
             chunks = telling if k else telling or chunks
@@ -224,13 +227,23 @@ class Concepts:
             found.update(range(bisect_right(self._ends, start), bisect_left(self._starts, end)))
         return sorted(found)
 
-    def _grown(self, chunk: Chunk) -> Chunk:
-        """With the words that go on with it: "4tb external hard drive"."""
+    def _grown(self, k: int, chunk: Chunk) -> Chunk:
+        """With the words that go on with it: "4tb external hard drive", but not "25 days holiday salary 35k"."""
         while chunk and len(chunk) < MOST_WORDS and chunk[-1] + 1 < len(self._words):
-            if self._gap(self._words[chunk[-1]].end, self._words[chunk[-1] + 1].start):
+            if self._gap(self._words[chunk[-1]].end, self._words[chunk[-1] + 1].start) or self._is_whole(k, chunk):
                 break
             chunk = [*chunk, chunk[-1] + 1]
         return chunk
+
+    def _is_whole(self, k: int, chunk: Chunk) -> bool:
+        """Whether a chunk ends before a word that has another amount than condition k, a limit or a code."""
+        after = self._words[chunk[-1] + 1].text.lower()
+        return self._has(k, chunk[-1] + 1) is False or after in LIMITS or after[0].isdecimal()
+
+    def _has(self, k: int, n: int) -> bool | None:
+        """Whether word n has amounts of the kind of condition k; None for a word of which nothing is known."""
+        has = HAS.get(self._words[n].text.lower())
+        return None if has is None else has_family(has, self._units.get(self._conditions[k].unit).family)
 
     def _inside(self, k: int) -> Chunk:
         """The words between the parts of condition k: the "magnitude" of "above magnitude 6"."""

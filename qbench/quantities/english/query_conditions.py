@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from qbench.quantities.english.amounts import CALENDAR_YEAR
-from qbench.quantities.english.lexicon import FUNCTION_WORDS
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Change, Comparator, Span
 from qbench.quantities.units import Units
@@ -24,38 +23,7 @@ OUT_OF = (4.0, 5.0, 6.0, 10.0, 20.0, 100.0)
 """What a rating may be out of: the 10 of "8.3/10" asks nothing."""
 RESTATED = 0.05
 """How far an amount in brackets may be from the one before it that it restates, as a share."""
-SUBSTANCES = frozenset(("mass", "ratio", "volume", "energy", "data", "image", "length", "mass concentration"))
-"""Families of units after which the thing measured is named: "5% alcohol", "16 GB RAM", "54 cm frame"."""
-SUBSTANCE_WORDS = 2
-SELDOM = frozenset(("length", "image", "mass concentration"))
-"""Those after which the name of the next amount is as likely: "crp above 10 mg/l children under 5"."""
-WORN = frozenset("waist leg inseam collar chest bust".split())
-"""What a bare number before it is the size of: "jeans 32 waist"."""
-PARTS = WORN | frozenset(
-    "screen display panel frame cable cord blade wheel wheels rim rims tyre tyres tire tires waist inseam heel "
-    "heels lens aperture barrel deck hose pipe driver drivers fabric".split()
-)
-"""What has a length of its own, named after it: "27 inch screen"."""
-MONEYED = frozenset("price budget cost rent salary wage fee revenue sales income profit size".split())
-LEADING = frozenset(
-    "rating score size index ratio capacity population rate height width length depth distance speed power temperature "
-    "pressure age efficiency dose weight volume output range storage span reach payload torque flow diameter radius "
-    "thickness clearance runtime".split()
-)
-"""What stands before its own amount, of money and otherwise: "ter below 0.15% fund size > 500m"."""
-OWN = {
-    "height": "length", "width": "length", "length": "length", "depth": "length", "distance": "length",
-    "speed": "speed", "power": "power", "temperature": "temperature", "pressure": "pressure", "weight": "mass",
-    "volume": "volume", "range": "length", "storage": "data", "span": "length", "reach": "length", "diameter": "length",
-    "radius": "length", "thickness": "length", "clearance": "length", "payload": "mass", "torque": "torque",
-}  # fmt: skip
-"""Families that words of measure have, so that they go with an amount of that family: "40 cm cutting width 36 v"."""
 DOSES = frozenset(("milligram", "microgram", "international unit", "millilitre"))
-LASTING = frozenset(
-    "experience exp warranty guarantee playtime runtime battery maturity holiday holidays leave vacation follow-up "
-    "followup notice playback standby talktime autonomy".split()
-)
-"""What is named after a length of time that it has: "at least 2 yrs exp"."""
 MEASURED = frozenset(
     "price budget cost rent salary wage fee rating score metascore points size index ratio age capacity population "
     "ph bmi gpa iq eps spf count number total level rank value rate weight height length width depth distance speed "
@@ -78,8 +46,6 @@ CAPACITIES = frozenset(
 OPENING = 6
 DIMENSIONS = frozenset("away apart tall high long wide deep thick across old max min or more".split())
 """Words after an amount that name nothing of their own: "a beach 500 m away"."""
-LAND = frozenset("plot garden lot land site yard field paddock grounds".split())
-"""What an area is said of, named after it: "0.5 acre plot"."""
 PORTIONS = frozenset("g ml kg km l ul mm3".split())
 OFTEN, EACH = frozenset("once twice thrice".split()), frozenset("a an per each every".split())
 TURNS, DAILY = frozenset("day week month year hour".split()), frozenset("daily weekly monthly hourly".split())
@@ -121,7 +87,7 @@ def join(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Un
     """
     conditions = _ranges(tokens, _ratings(tokens, conditions), units)
     conditions = _carry(tokens, _lend(tokens, _pairs(tokens, conditions), units), units)
-    return _with_substances(tokens, _without_restatements(tokens, conditions, units), units)
+    return _without_restatements(tokens, conditions, units)
 
 
 def portions(tokens: Sequence[Token]) -> Iterator[Span]:
@@ -344,72 +310,3 @@ def _without_restatements(
                 continue
         done.append(each)
     return done
-
-
-def _with_substances(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
-    """With what follows each amount as the words of its concept: "beer under 5% alcohol", "10 g protein, 5 g sugar"."""
-    following = [*conditions[1:], None][: len(conditions)]
-    return [
-        replace(each, concept_spans=tuple(_substance(tokens, each, after, units)))
-        for each, after in zip(conditions, following, strict=True)
-    ]
-
-
-def _substance(
-    tokens: Sequence[Token], condition: ReadCondition, after: ReadCondition | None, units: Units
-) -> list[Span]:
-    """The words right after an amount that name what there is so much of, "of" left out.
-
-    Args:
-        tokens: of the query.
-        condition: of the amount.
-        after: the next condition, whose own name may stand there.
-        units: the known units.
-    """
-    k, stop, found = condition.last, len(tokens) if after is None else after.first, list[Token]()
-    family = units.get(condition.unit).family
-    of = k < stop and tokens[k].low == "of"
-    if not condition.unit and k < stop and tokens[k].low in WORN:
-        return [(tokens[k].start, tokens[k].end)]
-    if family == "area" and k < stop and tokens[k].low in LAND:
-        return [(tokens[k].start, tokens[k].end)]
-    if not condition.unit or not (of or family in SUBSTANCES or family == "time"):
-        return []
-    k += of
-    while k < stop and len(found) < SUBSTANCE_WORDS and tokens[k].kind == "word":
-        if tokens[k].low in FUNCTION_WORDS or tokens[k].low in DIMENSIONS:
-            break
-        found.append(tokens[k])
-        k += 1
-    if not found or (family == "time" and not of and all(t.low not in LASTING for t in found)):
-        return []
-    if after is not None and k == stop and not of and _leads_to(tokens, condition, after, units):
-        return []
-    if family == "length" and (parts := [n for n, t in enumerate(found) if t.low in PARTS]):
-        found = found[: parts[-1] + 1]  # "55 cm blade cordless 18 v"
-        return [(t.start, t.end) for t in found]
-    if after is not None and k == stop and not of and condition.first:
-        late = tokens[condition.last - 1].end > max(condition.value_span[1], *(condition.unit_span or (0, 0)))
-        if _names(found[-1], family, after, units) or (late and after.unit in DOSES):
-            return []  # "10% or more semaglutide 2.4 mg"
-    return [(t.start, t.end) for t in found]
-
-
-def _leads_to(tokens: Sequence[Token], condition: ReadCondition, after: ReadCondition, units: Units) -> bool:
-    """Whether words between two amounts of one kind name the second: "omega 3 1000 mg epa at least 500 mg"."""
-    alike = units.get(condition.unit).base_unit == units.get(after.unit).base_unit
-    bounded = tokens[after.first].start < after.value_span[0] and not after.plain
-    alone = after.last >= len(tokens) or tokens[after.last].kind != "word" or tokens[after.last].low in FUNCTION_WORDS
-    return alike and bounded and alone and condition.plain and condition.first > 0
-
-
-def _names(word: Token, family: str, after: ReadCondition, units: Units) -> bool:
-    """Whether a word between two conditions names the second: "ter below 0.15% fund size > 500m", "300 g price 5"."""
-    if not after.unit and word.low in CAPACITIES:
-        return True  # "slow cooker 6.5 l serves 8"
-    following = units.get(after.unit).family
-    if following.startswith("currency"):
-        return word.low in MONEYED
-    if (own := OWN.get(word.low)) in (family, following):
-        return own == following
-    return word.low in LEADING or (family in SELDOM and word.low not in PARTS)
