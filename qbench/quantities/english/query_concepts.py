@@ -90,7 +90,7 @@ class Concepts:
 
     def _without_change(self, chunk: Chunk) -> Chunk:
         """Without the words for a rise or fall, which the condition says by itself: "decrease in profit of 10%"."""
-        rest = [n for n in chunk if self._words[n].text.lower() not in CHANGE_VERBS | CHANGE_NOUNS]
+        rest = [n for n in chunk if self._words[n].text.lower() not in CHANGE_VERBS | CHANGE_NOUNS - {"growth"}]
         return rest or chunk
 
     def _of(self, k: int, before: Sequence[Chunk]) -> Chunk:

@@ -26,7 +26,7 @@ PARTS = WORN | frozenset(
 LEADING = frozenset(
     "rating score size index ratio capacity population rate height width length depth distance speed power temperature "
     "pressure age efficiency dose weight volume output range storage span reach payload torque flow diameter radius "
-    "thickness clearance runtime elevation altitude read write download upload".split()
+    "thickness clearance runtime elevation altitude read write download upload deposit".split()
 )
 """What stands before its own amount, of money and otherwise: "ter below 0.15% fund size > 500m"."""
 _MONEY = (
@@ -45,7 +45,7 @@ _FAMILIES = {
     "data": "ram memory storage ssd hdd disk cache vram", "image": "camera sensor selfie resolution",
     "mass": f"weight payload load capacity baggage luggage dose {_NUTRIENTS} caffeine",
     "ratio": f"abv ltv apr coupon yield return returns margin dividend discount ter roe roi humidity efficiency "
-    f"charge charges turnout moisture incline hba1c rate ratio {_NUTRIENTS}",
+    f"charge charges deposit share turnout moisture incline hba1c rate ratio {_NUTRIENTS}",
     "volume": "boot trunk tank volume capacity size", "flow": "flow rate", "speed": "speed wind",
     "data rate": "speed read write download upload", "transfer rate": "speed read write download upload",
     "area": "plot garden lot land site yard field paddock grounds size", "temperature": "temperature temp",
