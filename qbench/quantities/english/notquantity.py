@@ -280,7 +280,8 @@ _MEASURED = frozenset(
     "minutes hours days weeks months years percent pct cts dlrs dlr stg yen mln bln million billion tonnes "
     "barrels % kg kgs kilos grams mg lb lbs pounds oz cm mm km inch inches feet "
     "ft meters metres miles sqm sqft m2 m² cm2 euro euros eur € dollar dollars usd gb tb mb mah mhz ghz watts "
-    "litre litres liter liters ml kcal calories kmh km/h kph mph times m kw kwh hz psi bar".split()
+    "litre litres liter liters ml kcal calories kmh km/h kph mph times m kw kwh hz psi bar "
+    "people persons adults guests kids children beds bedrooms".split()
 )
 """Units after which a number is no label's."""
 

@@ -370,7 +370,8 @@ _ATTRIBUTES = frozenset(
     "drawer port blade string car page slice berth burner tier pocket ply key digit lane bottle man "
     "guest grit denier tog proof gauge bay vcpu thread pin hole zone channel bit prong cylinder phase "
     "stroke frame gang compartment row light hook rung tread section valve ring wire input output jet shelf tray "
-    "panel cell shot round gear step way".split()
+    "panel cell shot round gear step way "
+    "sheet ream".split()
 )
 """Singular nouns that a number before them counts, without a parser to say so: "a five-star hotel", "2 bed flat"."""
 

@@ -82,6 +82,12 @@ GRADES = frozenset("grade level stage tier class category phase type version gro
 
 
 TIMES = frozenset("x × by".split())
+SCALES = frozenset(
+    "rating score index ratio handicap bmi iq gpa ph grade level magnitude rank eps pe p/e group".split()
+)
+"""What has a bare number for its amount."""
+MARKS = frozenset("point star mark out".split())
+"""What such an amount may be counted in."""
 PER_PERSON = frozenset("pp pppn ppn pppw".split())
 """For whom a sum of money is, in short: "cruise £900 pp"."""
 LEADS = frozenset("aged doing getting".split())
@@ -222,6 +228,10 @@ def _from_quantity(
         spans = spans[:1] + spans[2:]
     first = bisect_left(starts, min(start for start, _ in spans))
     last = bisect_left(starts, max(end for _, end in spans))
+    if quantity.family == "count" and _is_scale(tokens, first, last):
+        quantity = replace(quantity, unit="", family="", base_unit="", unit_span=None)
+        last = bisect_left(starts, quantity.value_span[1])
+        spans = [span for span in spans if span[1] <= quantity.value_span[1]]
     counted = quantity.family == "count"
     plain = quantity.comparator in ("=", "~")
     number, after_value = bisect_left(starts, quantity.value_span[0]), quantity.value_span[1]
@@ -253,6 +263,12 @@ def _from_quantity(
         condition = _scaled(tokens, _with_bracketed_unit(tokens, condition, units))
         condition = _without_period(tokens, condition)
     return _compared(tokens, condition, quantity.family)
+
+
+def _is_scale(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """Whether a bounded number is of what stands before the bound: "golf handicap below 10 clubs" counts no clubs."""
+    lead = tokens[first - 1].low if first else ""
+    return lead in SCALES and tokens[first].kind != "number" and tokens[last - 1].low.removesuffix("s") not in MARKS
 
 
 def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity) -> bool:

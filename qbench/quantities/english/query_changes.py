@@ -57,6 +57,9 @@ def _is_named(tokens: Sequence[Token], first: int, last: int, quantity: Quantity
     if last + 1 < len(tokens) and tokens[last].low in MORE + LESS and tokens[last + 1].low in ("than", "then"):
         return True
     moves = [k for k, t in enumerate(tokens[:first]) if t.low in MOVES or t.low in TURNS]
+    if not moves and quantity.family == "count" and last < len(tokens) and tokens[last].kind == "word":
+        after = tokens[last].low  # "shredder 12 sheet cross cut"
+        return after not in MOVES and after not in TURNS and after not in FUNCTION_WORDS
     if len(moves) != 1:
         return False
     word, following = tokens[moves[0]].low, tokens[moves[0] + 1].low

@@ -95,6 +95,8 @@ class Concepts:
 
     def _of(self, k: int, before: Sequence[Chunk]) -> Chunk:
         """The concept of condition k, those before it being known."""
+        if (person := self._person(k)) is not None:
+            return [person]
         own, left = self._own[k], self._left(k)
         if own and self._is_with(k):
             return own
@@ -107,6 +109,14 @@ class Concepts:
         named = self._named(k)
         claimed = k + 1 < len(self._spans) and named == self._left(k + 1)  # it leads to the next condition
         return self._opening() or list(before[0]) if claimed or not named else named
+
+    def _person(self, k: int) -> int | None:
+        """The word right after an age for who is that old: "height of 3 year old boy 95 cm"."""
+        n = bisect_left(self._starts, self._spans[k][1])
+        if not self._conditions[k].unit.endswith(" of age") or n >= len(self._words):
+            return None
+        near = self._gap(self._spans[k][1], self._starts[n]) == ""
+        return n if near and self._words[n].text.lower() in PEOPLE else None
 
     def _same_unit(self, a: int, b: int) -> bool:
         before = self._text[: self._spans[a][0]].lower().split()
@@ -238,6 +248,8 @@ class Concepts:
     def _is_whole(self, k: int, chunk: Chunk) -> bool:
         """Whether a chunk ends before a word that has another amount than condition k, a limit or a code."""
         after = self._words[chunk[-1] + 1].text.lower()
+        if after in LEADING and k + 1 < len(self._spans) and self._has(k + 1, chunk[-1] + 1):
+            return self._gap(self._ends[chunk[-1] + 1], self._spans[k + 1][0]) == ""  # "25% share deposit 5%"
         return self._has(k, chunk[-1] + 1) is False or after in LIMITS or after[0].isdecimal()
 
     def _has(self, k: int, n: int) -> bool | None:

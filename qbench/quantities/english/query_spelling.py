@@ -46,6 +46,8 @@ _DUAL = re.compile(
     re.IGNORECASE,
 )
 """What stands between the two of "12v/230v", "washer dryer 8kg/5kg"."""
+_GRAND = re.compile(r"(?<=\d)\s(?:grand\b(?!\s(?:pianos?|prix|tour|hotel|slams?|final))|mill\b)", re.IGNORECASE)
+"""Thousands and millions in short: "45 grand", "1.5 mill"."""
 _NAMED_MAX = re.compile(
     r"(?<=\bpro )max\b(?=\s+\d)|(?<=\bvo2 )max\b|(?<=\bm[1-5] )max\b(?=\s+\d+\s?[gt]b)|(?<=\bairpods )max\b",
     re.IGNORECASE,
@@ -131,6 +133,7 @@ def as_in_prose(text: str) -> str:
     text = _ALL_IN_ONE.sub(lambda match: re.sub(r"\s", "-", match.group()), text)
     text = _NAMED_MAX.sub("pro", text)
     text = _DUAL.sub(" ", text)
+    text = _GRAND.sub(lambda match: ("k" if match.group()[1] in "gG" else "M").ljust(len(match.group())), text)
     if _CORSETRY.search(text):
         text = _CUPS.sub(lambda match: "x" * len(match.group()), text)
     if _CELLS.search(text):
