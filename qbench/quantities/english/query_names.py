@@ -14,7 +14,7 @@ from qbench.quantities.types import Quantity
 NAMES = frozenset(
     "fortune p formula iphone ipad galaxy pixel rtx gtx rx ryzen core windows playstation xbox boeing airbus usb hdmi "
     "size wifi bluetooth android ios python java route highway euro type series model macbook pro max gen area forbes "
-    "nasdaq ftse dax russell nikkei".split()
+    "nasdaq ftse dax russell nikkei pg".split()
 )
 """Names of which a number is a part even before what could be counted: "fortune 500 companies"."""
 BEFORE_MAX = frozenset("air pro mi note redmi ultra nike iphone hot shure ipad".split())

@@ -59,7 +59,7 @@ _ALL_IN_ONE = re.compile(
 """What is several things: "7 in 1 hub"."""
 _NAMES = re.compile(
     r"(?<![\w.,])(?:\d{3}/\d\d(?=\s?z?r\s?\d\d)|\d{2,3}x\d{2}c|"
-    r"80(?:\s?\+|\splus)(?=\s(?:gold|bronze|platinum|titanium|silver|white))|24/7|4x4|zero[\s-]hours?(?=\s)|"
+    r"80(?:\s?\+|\splus)(?=\s(?:gold|bronze|platinum|titanium|silver|white))|24/7|4x4|zero(?=[\s-](?!percent|per\b|%|to\b|degrees?\b|or\b))|9(?:\s?-\s?|\sto\s)5(?=\s(?!\w*\d)[a-z]{3})|"
     r"(?:[12]?\d|3[01])(?:st|nd|rd|th)?(?=\s(?:of\s)?(?-i:may)\b(?!\s(?:19|20)\d\d))|"
     r"\d\.\d(?=\s(?:automatic|manual|petrol|diesel|hybrid|turbo|tdi|tsi|tfsi|hdi|cdti|cdi|dci|vtec|gdi|mpi|ecoboost|v[68]|v1[02])\b))"
     r"(?!\w(?<!r))",
