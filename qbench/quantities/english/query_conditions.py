@@ -44,7 +44,7 @@ CAPACITIES = frozenset(
 )
 """Those among them that say how many a thing is for, and nothing of the amounts that follow."""
 OPENING = 6
-DIMENSIONS = frozenset("away apart tall high long wide deep thick across old max min or more".split())
+DIMENSIONS = frozenset("away apart left remaining tall high long wide deep thick across old max min or more".split())
 """Words after an amount that name nothing of their own: "a beach 500 m away"."""
 PORTIONS = frozenset("g ml kg km l ul mm3".split())
 OFTEN, EACH = frozenset("once twice thrice".split()), frozenset("a an per each every".split())
@@ -240,7 +240,7 @@ def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: U
 def _connected(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -> bool:
     """Whether two conditions are on one thing: "over 2 and under 5 kg", "more than 2 less than 5 kg"."""
     if a.last == b.first:
-        sides = {a.comparator[0], b.comparator[0]} == {"<", ">"}
+        sides = (a.comparator[0], b.comparator[0]) == ((">", "<") if a.low < b.low else ("<", ">"))
         return sides and not a.unit and b.low / _NEARLY <= a.low <= b.low * _NEARLY
     return all(t.low in CONNECTORS for t in tokens[a.last : b.first])
 

@@ -367,7 +367,7 @@ def _looks_like_money(tokens: Sequence[Token], i: int, surface: str) -> bool:
 def _section_name(tokens: Sequence[Token], j: int) -> bool:
     """Whether "409A" names a section: a capitalised word stands beside it."""
     beside = [tokens[k] for k in (j - 2, j + 1) if 0 <= k < len(tokens)]
-    return any(t.kind == "word" and t.text[:1].isupper() for t in beside)
+    return any(t.kind == "word" and t.text[:1].isupper() and len(t.text) > 2 for t in beside)
 
 
 def _no_quotation(text: str, at: int, mark: str) -> bool:
