@@ -26,7 +26,8 @@ PARTS = WORN | frozenset(
 LEADING = frozenset(
     "rating score size index ratio capacity population rate height width length depth distance speed power temperature "
     "pressure age efficiency dose weight volume output range storage span reach payload torque flow diameter radius "
-    "thickness clearance runtime elevation altitude read write download upload deposit".split()
+    "thickness clearance runtime elevation altitude read write download upload deposit "
+    "gap".split()
 )
 """What stands before its own amount, of money and otherwise: "ter below 0.15% fund size > 500m"."""
 _MONEY = (
@@ -36,7 +37,7 @@ _MONEY = (
 _NUTRIENTS = "protein fat sugar sugars carbs fibre fiber salt sodium alcohol"
 _FAMILIES = {
     "length": " ".join(PARTS) + " height width length depth distance range span reach diameter radius thickness "
-    "clearance elevation altitude travel size",
+    "clearance elevation altitude travel size gap",
     "time": "experience exp warranty guarantee playtime runtime battery maturity holiday holidays leave vacation "
     "follow-up followup notice playback standby talktime autonomy time duration",
     "charge": "battery batteries capacity", "energy": "battery batteries", "voltage": "battery batteries motor",
@@ -143,8 +144,9 @@ def _follows(
         return []
     if after is not None and condition.first:
         late = tokens[condition.last - 1].end > max(condition.value_span[1], *(condition.unit_span or (0, 0)))
-        if _names(found[-1], family, after, units) or (late and after.unit in DOSES):
-            return []  # "10% or more semaglutide 2.4 mg"
+        drug = after.unit in DOSES and (late or (family == "mass" and condition.unit not in DOSES))
+        if drug or _names(found[-1], family, after, units):
+            return []  # "10% or more semaglutide 2.4 mg", "over 80 kg enoxaparin 40 mg"
     return found
 
 

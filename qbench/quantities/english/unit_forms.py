@@ -36,7 +36,7 @@ COMMON_NOUNS = frozenset(
 """Names that begin many compounds ("two chain stores"): in the singular they are no unit of another number than 1."""
 PIECES = {
     "pcs": "piece", "pc": "piece", "pk": "pack", "prs": "pair", "br": "bedroom", "bd": "bedroom", "bdr": "bedroom",
-    "bhk": "bedroom", "ba": "bathroom", "pax": "person", "ppl": "people",
+    "bhk": "bedroom", "ba": "bathroom", "pax": "person", "ppl": "people", "wpm": "word per minute",
 }  # fmt: skip
 """How shops and agents shorten what they count."""
 CODE_SCALES = {"M": 1e6, "m": 1e6, "k": 1e3, "K": 1e3, "T": 1e3, "B": 1e9}
