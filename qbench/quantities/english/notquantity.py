@@ -273,6 +273,7 @@ def _measures(tokens: Sequence[Token], j: int, *, spans: bool = True) -> bool:
         j += 1  # "a case 15-inch wide"
     following = [t.low for t in tokens[j : j + 2]]
     sign = following[:1] in (["$"], ["£"]) and glued(tokens[j - 1], tokens[j])
+    sign = sign or (following[:1] in (["x"], ["×"]) and following[-1][:1].isdecimal())  # "column 250 x 4.6 mm"
     return sign or following == ["g", "/"] or not _MEASURED.isdisjoint(following[:1])  # "grade 5 g/t"
 
 

@@ -132,7 +132,8 @@ def _is_of_pictures(tokens: Sequence[Token]) -> bool:
 def is_fineness(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
     """Whether a number is how pure gold or silver is: "14k gold ring", "ring 18k white gold", "925 silver"."""
     near = {t.low for t in tokens[max(0, number - 3) : number + 5]}
-    if quantity.unit or quantity.comparator != "=" or near.isdisjoint(METALS):
+    bare = quantity.family in ("", "count") and quantity.comparator == "="
+    if not bare or near.isdisjoint(METALS):
         return False
     if number + 1 < len(tokens) and tokens[number + 1].low == "k":
         return quantity.value in CARATS

@@ -93,7 +93,7 @@ def _substance(
         found.append(tokens[k])
         k += 1
     reached = after if k == stop and not of else None
-    if reached is not None and _leads_to(tokens, condition, reached, units):
+    if reached is not None and condition.first and _is_next(tokens, condition, reached, units):
         return []
     own = _own(found, family, None if reached is None else units.get(reached.unit).family, opens=not condition.first)
     if own is None:
@@ -150,13 +150,17 @@ def _follows(
     return found
 
 
-def _leads_to(tokens: Sequence[Token], condition: ReadCondition, after: ReadCondition, units: Units) -> bool:
-    """Whether words between two amounts of one kind name the second: "omega 3 1000 mg epa at least 500 mg"."""
-    alike = units.get(condition.unit).base_unit == units.get(after.unit).base_unit
+def _is_next(tokens: Sequence[Token], condition: ReadCondition, after: ReadCondition, units: Units) -> bool:
+    """Whether words between two amounts name the second, which is bounded and has no other name.
+
+    "omega 3 1000 mg epa at least 500 mg", "fertiliser 20 kg nitrogen at least 27%".
+    """
     bounded = tokens[after.first].start < after.value_span[0] and not after.plain
     alone = after.last >= len(tokens) or tokens[after.last].kind != "word" or tokens[after.last].low in FUNCTION_WORDS
-    named = condition.plain or tokens[condition.first - 1].low in HAS  # "charge under 0.5% return over 8%"
-    return alike and bounded and alone and named and condition.first > 0
+    here, there = units.get(condition.unit), units.get(after.unit)
+    named = condition.plain or tokens[condition.first - 1].kind == "word"
+    share = there.family == "ratio" and here.family == "mass"
+    return bounded and alone and named and (here.base_unit == there.base_unit or share)
 
 
 def _names(word: Token, family: str, after: ReadCondition, units: Units) -> bool:

@@ -24,8 +24,11 @@ _MONEY = (
     "usd|eur|gbp|inr|chf|cad|aud|nzd|hkd|sgd|jpy|cny|rmb|krw|sek|nok|dkk|pln|czk|huf|ron|brl|mxn|ars|zar|aed|sar|thb|"
     "idr|myr|php|btc|eth|rs"
 )
-_CODES = re.compile(rf"(?<![\w.])(?:{_MONEY})(?=\.?\s?\d)|(?:(?<=\d)|(?<=\d[km]))\s?(?:{_MONEY})\b")
-"""Codes of currencies beside a number: "usd 100". Not those that are words: "all", "top", "try"."""
+_CODES = re.compile(
+    rf"(?<![\w.])(?:{_MONEY})(?=\.?\s?\d)|(?:(?<=\d)|(?<=\d[km]))\s?(?:{_MONEY})\b(?!\s?/?\s?(?:{_MONEY})\b)"
+)
+"""Codes of currencies beside a number: "usd 100". Not those that are words ("all", "top", "try"), nor the
+first of a pair: "rate above 1.10 eur usd"."""
 _PAID = re.compile(
     r"(?<![\w.,/$€£¥₹-])(?P<amount>\d+(?:[.,]\d+)*k?)"
     r"(?P<each>\s?(?:pcm|pw|ppn|pppn|pppw|p/[mwnha]|"
