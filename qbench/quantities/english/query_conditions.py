@@ -241,7 +241,8 @@ def _connected(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -> b
     """Whether two conditions are on one thing: "over 2 and under 5 kg", "more than 2 less than 5 kg"."""
     if a.last == b.first:
         sides = (a.comparator[0], b.comparator[0]) == ((">", "<") if a.low < b.low else ("<", ">"))
-        return sides and not a.unit and b.low / _NEARLY <= a.low <= b.low * _NEARLY
+        open_ended = tokens[a.last - 1].kind == "number"  # not "rating of 4 or above under $20"
+        return sides and open_ended and not a.unit and b.low / _NEARLY <= a.low <= b.low * _NEARLY
     return all(t.low in CONNECTORS for t in tokens[a.last : b.first])
 
 

@@ -158,7 +158,8 @@ def as_in_prose(text: str) -> str:
 
 def _with_stand_in(match: re.Match[str]) -> str:
     """The amount with a sign of money for what it is paid for each, unless that is told or it is a time of day."""
-    if _CURRENCY_BEFORE.search(match.string[: match.start()]) or _CLOCK.fullmatch(match.group()):
+    pascals = match["each"].endswith("Pa")
+    if pascals or _CURRENCY_BEFORE.search(match.string[: match.start()]) or _CLOCK.fullmatch(match.group()):
         return match.group()
     return match["amount"] + STAND_IN.ljust(len(match["each"]))
 
