@@ -106,8 +106,8 @@ def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     plain, phrases = as_in_prose(text), quoted(text)
     tokens = tokenize(plain)
     conditions = [each for each in _read(plain, tokens, extractor) if not in_phrase(each.value_span[0], phrases)]
-    conditions = join(tokens, [_told(text, each) for each in conditions], extractor.units)
-    conditions = with_names(tokens, conditions, extractor.units)
+    conditions = with_names(tokens, join(tokens, conditions, extractor.units), extractor.units)
+    conditions = [_told(text, each) for each in conditions]
     years = bool(getattr(extractor, "years", False))
     beside = (*portions(tokens), *_leads(tokens, conditions), *(() if years else _bounds_of_years(tokens)))
     used = sorted([*(span for each in conditions for span in each.used), *beside])

@@ -49,6 +49,21 @@ _DUAL = re.compile(
     re.IGNORECASE,
 )
 """What stands between the two of "12v/230v", "washer dryer 8kg/5kg"."""
+_GLUED = re.compile(r"(?<!\w)(?P<bound>under|below|over|above|max|min|upto)(?=[$€£]?\d)", re.IGNORECASE)
+_BOUNDS = {"under": "<", "below": "<", "over": ">", "above": ">", "max": "≤", "min": "≥", "upto": "≤"}
+"""Bounds without a space before their number: "under5kg"."""
+_RANGES = (
+    (re.compile(r"(?<=\d)([$€£])-(?=\d+(?:[.,]\d+)?k?\1)"), "- "),
+    (re.compile(r"(?<=\d)to(?=\d+(?:\.\d+)?(?:[a-z]|\s|$))", re.IGNORECASE), "- "),
+)
+"""Ranges without spaces: "50$-100$", "5to10kg"."""
+_FEET = re.compile(r"(?<![\w.,])([3-8])ft(\d{1,2})(?![\w.,/])", re.IGNORECASE)
+"""Feet and inches of persons: "6ft2"."""
+_POINTS = re.compile(
+    r"(?<![\w.,])[1-9]\d{0,2}(?:\.\d{3})+(?=\s?(?:€|euros?\b|eur\b|km\b|views\b|inhabitants\b|people\b))", re.IGNORECASE
+)
+"""Thousands parted by points: "10.000 euros"."""
+_HYPHENED = re.compile(r"\b(?:at-(?:least|most)|up-to)(?=\s?[$€£]?\d)", re.IGNORECASE)
 _GRAND = re.compile(r"(?<=\d)\s(?:grand\b(?!\s(?:pianos?|prix|tour|hotel|slams?|final))|mill\b)", re.IGNORECASE)
 """Thousands and millions in short: "45 grand", "1.5 mill"."""
 _NAMED_MAX = re.compile(
@@ -131,6 +146,12 @@ _DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d+,\d{1,2}(?![\d,]|\.\d|\s?(?:or|and)\
 def as_in_prose(text: str) -> str:
     """The text as a document would write it, of the same length: "65w" is "65W", "usd 100" "USD 100", "1,5" "1.5"."""
     text = _DECIMAL_COMMA.sub(lambda match: match.group().replace(",", "."), text)
+    text = _POINTS.sub(lambda match: match.group().replace(".", ","), text)
+    text = _HYPHENED.sub(lambda match: match.group().replace("-", " "), text)
+    text = _GLUED.sub(lambda match: _BOUNDS[match["bound"].lower()].ljust(len(match["bound"])), text)
+    text = _FEET.sub(r"\1'\2" + '"', text)
+    for pattern, dash in _RANGES:
+        text = pattern.sub(dash, text)
     text = _WITHOUT.sub("not", _WITH.sub("in", text))
     text = _ONE.sub(lambda match: match["bound"] + "1".ljust(len(match["one"])), text)
     text = _ALL_IN_ONE.sub(lambda match: re.sub(r"\s", "-", match.group()), text)

@@ -80,6 +80,17 @@ def read(query):
         ("chess rating below 900 clubs", "chess rating clubs", [("<", 900, 900, "")]),
         ("crp 80", "crp", [("=", 80, 80, "")]),
         ("density above 900 per km2", "density", [(">", 900, 900, "")]),
+        # without spaces
+        ("parcel under9kg", "parcel", [("<", 9, 9, "kilogram")]),
+        ("inn max70€", "inn", [("<=", 70, 70, "euro")]),
+        ("stove 60€-90€", "stove", [("between", 60, 90, "euro")]),
+        ("sacks 3to7kg", "sacks", [("between", 3, 7, "kilogram")]),
+        ("coat 6ft3", "coat", [("=", 6.25, 6.25, "foot")]),
+        ("shed 90ft2", "shed", [("=", 90, 90, "square foot")]),
+        ("boat at-least 7 m", "boat", [(">=", 7, 7, "metre")]),
+        ("boat 7k€", "boat", [("=", 7000, 7000, "euro")]),
+        ("boat 12.500 €", "boat", [("=", 12500, 12500, "euro")]),
+        ("boat 12.500 kg", "boat", [("=", 12.5, 12.5, "kilogram")]),
         # words that stay
         ("check out desk 2 m", "check out desk", [("=", 2, 2, "metre")]),
         ("rooms to let 20 m2", "rooms let", [("=", 20, 20, "square metre")]),
