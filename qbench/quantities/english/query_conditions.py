@@ -34,8 +34,8 @@ MEASURED = frozenset(
     "pays "
     "hba1c a1c glucose egfr crp esr hb hgb haemoglobin hemoglobin ferritin tsh psa ldl hdl triglycerides wbc inr hr rr "
     "spo2 sats gcs lactate troponin d-dimer dimer fio2 peep map sbp dbp fev1 bnp ntprobnp alt ast bilirubin albumin "
-    "calcium magnesium phosphate sodium potassium urea bun creatinine amh fsh lh platelets pulse temp fever sugar "
-    "cholesterol loan mortgage deposit".split()
+    "calcium magnesium phosphate sodium potassium urea bun creatinine amh fsh lh vei era platelets pulse temp fever "
+    "sugar cholesterol loan mortgage deposit".split()
 )
 """What a bare number right after it is a value of: "score 80", "grossed 500000". After other words it is one of a name:
 "iphone 13"."""
@@ -227,7 +227,7 @@ def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: U
         if a is not None and _connected(tokens, a, b):
             if a.unit and not b.unit and not b.plain and not _scaled(tokens, a, b):
                 b = replace(b, unit=a.unit, unit_span=a.unit_span)
-            elif b.unit and not a.unit and not a.plain and b.unit != CALENDAR_YEAR and _one_thing(a, b, units):
+            elif b.unit and not a.unit and not a.plain and b.unit != CALENDAR_YEAR and _one_thing(tokens, a, b, units):
                 a = replace(a, unit=b.unit, unit_span=b.unit_span)
             if units.get(a.unit).base_unit == units.get(b.unit).base_unit:
                 a = replace(a, concept_spans=a.concept_spans or b.concept_spans)
@@ -246,11 +246,14 @@ def _connected(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -> b
     return all(t.low in CONNECTORS for t in tokens[a.last : b.first])
 
 
-def _one_thing(a: ReadCondition, b: ReadCondition, units: Units) -> bool:
+def _one_thing(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: Units) -> bool:
     """Whether b's unit may be a's: counted nouns only of the ends of a range, not "era under 3 and 200+ strikeouts"."""
     if b.plain and not b.low / _ALIKE <= a.low <= b.low * _ALIKE:
         return False  # "a salary of at least 60k and 30 days of holiday"
-    if units.get(b.unit).family != "count" or b.plain:
+    count = units.get(b.unit).family == "count"
+    if count and b.plain and a.first and tokens[a.first - 1].low in MEASURED:
+        return False  # "pitchers with era below 3 and 200 innings"
+    if not count or b.plain:
         return True
     up, down = a.comparator in (">", ">="), a.comparator in ("<", "<=")
     return (up and b.comparator in ("<", "<=") and a.low < b.low) or (

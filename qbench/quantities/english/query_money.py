@@ -41,7 +41,7 @@ LOCAL = frozenset("within from away high tall wide long walk beach sea deep fenc
 """Homes, and the words with which metres are said of them."""
 BABIES = frozenset(
     "romper rompers bodysuit bodysuits sleepsuit sleepsuits onesie onesies babygrow babygrows dungarees snowsuit "
-    "pramsuit bib bibs teether teethers".split()
+    "pramsuit bib bibs teether teethers weaning soother dummy puree pouch pouches".split()
 )
 """What is made for so many months."""
 OLDEST = 36

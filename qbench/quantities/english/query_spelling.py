@@ -117,12 +117,18 @@ _ENERGY = re.compile(
     re.IGNORECASE,
 )
 """Words beside which the "ev" of "3 ev" is electronvolts."""
+_IMPACT = re.compile(
+    r"\b(?:hammers?|energy|energi[sz]ers?|impact|lasers?|pulses?|air ?guns?|air rifles?|charpy|breakers?)\b",
+    re.IGNORECASE,
+)
+"""Words beside which the "j" of "5 j" is joules."""
 _SUCTION = re.compile(r"\b(?:suction|vacuums?|hoovers?|pressure|robot)\b", re.IGNORECASE)
 """Words beside which the "pa" of "4000pa" is pascals."""
 _LETTERS = (
     (re.compile(r"(?<![\w.,])(?<!\bflat )(?<!\bphone )(?<!\bpixel )(\d+(?:\.\d+)?)a(?![\w'’/.-])"), _CURRENT, "A"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)n(?![\w'’/.-])"), _FORCE, "N"),
     (re.compile(r"(?<![\w.,$€£])([1-9]\d{3}|1\d{4})k(?![\w'’/.])"), _LIGHT, "K"),
+    (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)j(?![\w'’/.-])"), _IMPACT, "J"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)ev(?![\w'’/.-])"), _ENERGY, "eV"),
     (re.compile(r"(?<![\w.,])(\d+\s?)pa(?![\w'’/.-])"), _SUCTION, "Pa"),
 )
