@@ -376,7 +376,7 @@ _ATTRIBUTES = frozenset(
 """Singular nouns that a number before them counts, without a parser to say so: "a five-star hotel", "2 bed flat"."""
 
 
-_DISEASES = frozenset("diabetes rabies measles mumps herpes scabies caries shingles rickets tetanus".split())
+_DISEASES = frozenset("diabetes rabies measles mumps herpes scabies caries shingles rickets tetanus news".split())
 """Words in -s that are no plurals: "egfr 30-59 diabetes"."""
 
 

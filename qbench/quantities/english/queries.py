@@ -83,7 +83,7 @@ GRADES = frozenset("grade level stage tier class category phase type version gro
 
 TIMES = frozenset("x × by".split())
 SCALES = frozenset(
-    "rating score index ratio handicap bmi iq gpa ph grade level magnitude rank eps pe p/e group beta".split()
+    "rating score index ratio handicap bmi iq gpa ph grade level magnitude rank eps pe p/e group beta rate".split()
 )
 """What has a bare number for its amount."""
 MARKS = frozenset("point star mark out".split())

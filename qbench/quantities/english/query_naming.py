@@ -144,7 +144,9 @@ def _follows(
         return []
     if after is not None and condition.first:
         late = tokens[condition.last - 1].end > max(condition.value_span[1], *(condition.unit_span or (0, 0)))
-        drug = after.unit in DOSES and (late or (family == "mass" and condition.unit not in DOSES))
+        drug = after.unit.partition(" per ")[0] in DOSES and (
+            late or (family == "mass" and condition.unit not in DOSES)
+        )
         if drug or _names(found[-1], family, after, units):
             return []  # "10% or more semaglutide 2.4 mg", "over 80 kg enoxaparin 40 mg"
     return found

@@ -21,7 +21,7 @@ FILES = (
     "ninth.txt", "tenth.txt", "eleventh.txt", "twelfth.txt", "thirteenth.txt", "fourteenth.txt",
     "fifteenth.txt", "sixteenth.txt", "seventeenth.txt", "eighteenth.txt", "nineteenth.txt", "twentieth.txt",
     "twentyfirst.txt", "twentysecond.txt", "twentythird.txt", "twentyfourth.txt", "twentyfifth.txt", "twentysixth.txt",
-    "twentyseventh.txt", "twentyeighth.txt", "twentyninth.txt", "thirtieth.txt", "thirtyfirst.txt",
+    "twentyseventh.txt", "twentyeighth.txt", "twentyninth.txt", "thirtieth.txt", "thirtyfirst.txt", "thirtysecond.txt",
 )  # fmt: skip
 """Queries in the order in which they were written: the first and the fifth were worked on, the others read first."""
 SMALL = frozenset("a an the of in on at for with and or to by from is are that than per s".split())
