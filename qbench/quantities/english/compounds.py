@@ -52,7 +52,7 @@ class CompoundReader:
             unit, last = self.units.get(country[0]), country[1]
         if span is not None and (raised := self._raised(tokens, unit, last))[1] > last:
             unit, last, span = raised[0], raised[1], (span[0], tokens[raised[1] - 1].end)
-        for _ in range(3):
+        for _ in range(0 if unit.family == "age" else 3):
             below = self._denominator(tokens, text, last, unit) or self._of_a_substance(tokens, text, last, unit)
             if below is None:
                 break

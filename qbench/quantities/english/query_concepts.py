@@ -36,7 +36,7 @@ NOUNS_IN_ING = frozenset(
 )
 """Words in -ing that name a thing as often as what it does."""
 NO_PARTICIPLES = frozenset("speed seed feed need breed weed bed red led shed sled med fed bleed steed reed".split())
-JOINERS = re.compile(r"(?:(?:of|in|for|on|per|to|from)(?: the| a| an)?)?", re.IGNORECASE)
+JOINERS = re.compile(r"(?:(?:of|in|for|on|per|to|from|by)(?: the| a| an)?)?", re.IGNORECASE)
 """What may stand between the words of one concept: "cost of sales", "flights to rome"."""
 RELATIVE = frozenset(("that", "which", "who"))
 HAVING = frozenset("with w/ having has have had".split())

@@ -328,7 +328,13 @@ def _name_fits(tokens: Sequence[Token], j: int, match: Match, number: Number) ->
         # "5 second-half goals": the word belongs to what follows
         if glued(following, tokens[last + 1]) and tokens[last + 1].low not in AFTER_HYPHEN:
             return tokens[last + 1].kind != "word" or match.unit.family in ("ratio", "mass", "length", "currency")
-    if plain and word.low in COMMON_NOUNS and number.value > 1:
+    sense = resolve(word.low, tokens, j, last) if plain and word.low in ("bar", "cup") else None
+    if (
+        plain
+        and word.low in COMMON_NOUNS
+        and number.value > 1
+        and not (sense is not None and sense.cued and sense.unit)
+    ):
         if word.low == "point" and following.low in _MOVED:
             return True  # "a 150 point rise"
         return following.kind != "word" or following.low in FUNCTION_WORDS or not following.text.islower()
