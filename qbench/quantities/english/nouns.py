@@ -355,7 +355,7 @@ def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> UnitMatc
         if token.text == "-" and words and k + 1 < len(tokens) and glued(token, tokens[k + 1]):
             k += 1
             continue
-        if token.kind != "word" or not token.text.islower() or token.low in FUNCTION_WORDS:
+        if token.kind != "word" or not token.text.islower() or token.low in FUNCTION_WORDS or token.low in _INCLUDING:
             break
         if _is_plural(token.low):
             return units.get(singular(token.low)), k + 1, (token.start, token.end)
@@ -376,6 +376,7 @@ _ATTRIBUTES = frozenset(
 """Singular nouns that a number before them counts, without a parser to say so: "a five-star hotel", "2 bed flat"."""
 
 
+_INCLUDING = frozenset("incl inc excl".split())
 _DISEASES = frozenset("diabetes rabies measles mumps herpes scabies caries shingles rickets tetanus news".split())
 """Words in -s that are no plurals: "egfr 30-59 diabetes"."""
 

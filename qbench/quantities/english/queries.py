@@ -277,7 +277,9 @@ def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: 
     if span is None or span[0] < quantity.value_span[1]:
         return False
     k = bisect_left(starts, span[0])
-    return tokens[k].low in LABELS and k + 2 < len(tokens) and tokens[k + 1].low in LIMITED
+    if tokens[k].low not in LABELS or k + 2 >= len(tokens) or tokens[k + 1].kind != "word":
+        return False
+    return tokens[k + 1].low in LIMITED or tokens[k + 2].kind == "number"  # "5 tread max load 150 kg"
 
 
 def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) -> ReadCondition:
@@ -317,7 +319,7 @@ def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) ->
         return replace(condition, comparator=bound, plain=False, used=used)
     if (bracketed := _below_bracket(tokens, first)) is not None:
         return replace(condition, comparator=bracketed, plain=False)
-    if lead.low in TIMED and family in ("time", "age") and not _is_lent(tokens, first - 1):
+    if lead.low in TIMED and (lead.low == "over" or family in ("time", "age")) and not _is_lent(tokens, first - 1):
         return replace(condition, comparator=TIMED[lead.low], plain=False)
     return _one_end(tokens, condition)
 

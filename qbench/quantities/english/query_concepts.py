@@ -259,7 +259,7 @@ class Concepts:
 
     def _inside(self, k: int) -> Chunk:
         """The words between the parts of condition k: the "magnitude" of "above magnitude 6"."""
-        inside = set(self._within([self._spans[k]]))
+        inside = set() if self._conditions[k].unit else set(self._within([self._spans[k]]))
         return [n for n in self._free if n in inside]
 
     def _gap(self, start: int, end: int) -> str:

@@ -27,7 +27,7 @@ HEAVIEST = {
     7000: "car hatchback estate saloon convertible suv van bmw audi vw ford toyota mercedes honda nissan volvo kia",
     0: "flight hotel hostel flat house apartment studio holiday ticket room meal restaurant course insurance "
     "subscription contract sim broadband concert theatre weekend cruise villa cottage haircut airbnb resort deposit "
-    "bedroom job internship spa tour",
+    "bedroom job internship spa tour ferry venue party train coach taxi class lesson gym membership dentist surgery",
 }
 """Things by the most pounds that anyone would ask one of them to weigh."""
 _MOST = {word: most for most, words in HEAVIEST.items() for word in words.split()}

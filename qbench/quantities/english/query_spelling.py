@@ -63,6 +63,11 @@ _POINTS = re.compile(
     r"(?<![\w.,])[1-9]\d{0,2}(?:\.\d{3})+(?=\s?(?:€|euros?\b|eur\b|km\b|views\b|inhabitants\b|people\b))", re.IGNORECASE
 )
 """Thousands parted by points: "10.000 euros"."""
+_SIGNS = re.compile(r"(?<=\d)\s(eur|usd|gbp)(?=\s\d)", re.IGNORECASE)
+"""Codes between two numbers, which belong to the first: "under 25 eur 200 pack"."""
+_SIGN = {"eur": "€", "usd": "$", "gbp": "£"}
+_MULTIPLES = re.compile(r"(?<=\d\s)p/(?=[besf]\b)", re.IGNORECASE)
+"""The start of the next condition: "p/e below 10 p/b below 1"."""
 _HYPHENED = re.compile(r"\b(?:at-(?:least|most)|up-to)(?=\s?[$€£]?\d)", re.IGNORECASE)
 _GRAND = re.compile(r"(?<=\d)\s(?:grand\b(?!\s(?:pianos?|prix|tour|hotel|slams?|final))|mill\b)", re.IGNORECASE)
 """Thousands and millions in short: "45 grand", "1.5 mill"."""
@@ -158,6 +163,8 @@ def as_in_prose(text: str) -> str:
     text = _FEET.sub(r"\1'\2" + '"', text)
     for pattern, dash in _RANGES:
         text = pattern.sub(dash, text)
+    text = _SIGNS.sub(lambda match: _SIGN[match[1].lower()].ljust(4), text)
+    text = _MULTIPLES.sub("px", text)
     text = _WITHOUT.sub("not", _WITH.sub("in", text))
     text = _ONE.sub(lambda match: match["bound"] + "1".ljust(len(match["one"])), text)
     text = _ALL_IN_ONE.sub(lambda match: re.sub(r"\s", "-", match.group()), text)
