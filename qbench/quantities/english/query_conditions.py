@@ -153,9 +153,7 @@ def _range(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: U
     if b.first - a.last != 1:
         return None
     lead = a.first if within else a.first - 1
-    while (
-        lead > 0 and a.first - lead < 4 and tokens[lead].low in ("the", "years", "year", "of", "a", "about", "around")
-    ):
+    while lead > 0 and a.first - lead < 4 and tokens[lead].low in _BEFORE_RANGE:
         lead -= 1
     if lead < 0 or tokens[a.last].low not in EDGES.get(tokens[lead].low, ()):
         return None
@@ -164,6 +162,9 @@ def _range(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: U
         return None
     scale = (b.low, b.high) if b.unit in ("", unit) else tuple(units.convert(x, b.unit, unit) for x in (b.low, b.high))
     low, high = min(a.low, scale[0]), max(a.high, scale[1])
+    between: tuple[Span, ...] = ((tokens[lead].start, b.value_span[1]),)
+    if any(t.low in _SCALE for t in tokens[lead + 1 : a.first]):  # "between magnitude 5 and 6"
+        between = (tokens[lead].start, tokens[lead].end), (a.value_span[0], b.value_span[1])
     return replace(
         a,
         comparator="between",
@@ -172,12 +173,17 @@ def _range(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: U
         unit=unit,
         first=lead,
         last=b.last,
-        used=(*a.used, *b.used, (tokens[lead].start, b.value_span[1])),
+        used=(*a.used, *b.used, *between),
         plain=False,
         concept_spans=a.concept_spans or b.concept_spans,
         value_span=(a.value_span[0], b.value_span[1]),
         unit_span=a.unit_span or b.unit_span,
     )
+
+
+_SCALE = frozenset("magnitude grade level stage category".split())
+_BEFORE_RANGE = _SCALE | frozenset("the years year of a about around".split())
+"""Words between "between" and the first of two amounts."""
 
 
 def _of_two_units(a: ReadCondition, b: ReadCondition, units: Units) -> ReadCondition | None:

@@ -20,7 +20,8 @@ HEAVIEST = {
     "jewellery necklace razor hairdryer kettle toaster lamp "
     "frother grinder mixer mug bottle pan pot knife vase candle clock toy puzzle scarf belt hat wallet purse umbrella "
     "pillow duvet towel bedding curtain rug cushion trouser jumper hoodie sweater legging sandal slipper heel sock bra "
-    "plant seed bulb drill sander saw torch cable adapter hub charger powerbank stylus trackpad microphone",
+    "plant seed bulb drill sander saw torch cable adapter hub charger powerbank stylus trackpad microphone "
+    "calculator stapler pen planner rucksack mirror frame poster print",
     30: "laptop notebook macbook chromebook monitor drone tent backpack stroller pushchair guitar vacuum hoover "
     "printer microwave blender speaker soundbar scooter",
     400: "tv sofa mattress fridge freezer washer dryer dishwasher desk table wardrobe bike bicycle bed wedding",

@@ -42,7 +42,7 @@ _FAMILIES = {
     "follow-up followup notice playback standby talktime autonomy time duration",
     "charge": "battery batteries capacity", "energy": "battery batteries", "voltage": "battery batteries motor",
     "frequency": "refresh bandwidth rate speed display screen panel", "current": "motor",
-    "luminance": "display screen", "power": "motor engine wattage output power", "sound": "noise",
+    "luminance": "display screen", "power": "motor engine wattage output power charger", "sound": "noise",
     "data": "ram memory storage ssd hdd disk cache vram", "image": "camera sensor selfie resolution",
     "mass": f"weight payload load capacity baggage luggage dose {_NUTRIENTS} caffeine",
     "ratio": f"abv ltv apr coupon yield return returns margin dividend discount ter roe roi humidity efficiency "

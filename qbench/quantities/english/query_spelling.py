@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
-_CAPITALS = {symbol.lower(): symbol for symbol in "W V IU Wh kJ MWh MHz Ah mA mV VA GW nF pF".split()}
+_CAPITALS = {symbol.lower(): symbol for symbol in "W V IU Wh kJ MWh MHz Ah mA mV VA GW nF pF Da".split()}
 _CAPITALS["uf"] = "µF"
 _SYMBOLS = re.compile(
-    r"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)(?:(?P<space>\s?)(?P<symbol>w|v|iu|wh|kj|mwh|mhz|[unp]f)|(?P<glued>ah|ma|mv|va|gw))"
+    r"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)(?:(?P<space>\s?)(?P<symbol>w|v|iu|wh|kj|mwh|mhz|da|[unp]f)|(?P<glued>ah|ma|mv|va|gw))"
     r"(?![\w'’/.])(?!(?<=\sv)\s+\d)"
 )
 """Symbols with capital letters: "65w charger", "12 v battery"; not the versus of "team a 3 v 2 team b"."""
