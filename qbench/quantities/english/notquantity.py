@@ -254,11 +254,10 @@ _NUMBERED = frozenset(
 
 def _is_unit(tokens: Sequence[Token], k: int) -> bool:
     """Whether a label belongs to the amount before it: "1,500 a month 2 rooms", "formula 0-6 months 800 g"."""
-    if k and tokens[k - 1].kind == "number" and tokens[k].low in ("months", "weeks", "days"):
-        return True
-    return (
-        k > 0 and tokens[k].low in ("day", "week", "month", "year") and tokens[k - 1].low in ("a", "per", "each", "/")
-    )
+    lead = tokens[k - 1] if k else None
+    if lead is None or lead.kind == "number":
+        return lead is not None and tokens[k].low in ("months", "weeks", "days")
+    return tokens[k].low in ("day", "week", "month", "year") and lead.low in ("a", "per", "each", "/")
 
 
 def _measures(tokens: Sequence[Token], j: int, *, spans: bool = True) -> bool:
@@ -281,7 +280,7 @@ _MEASURED = frozenset(
     "minutes hours days weeks months years percent pct cts dlrs dlr stg yen mln bln million billion tonnes "
     "barrels % kg kgs kilos grams mg lb lbs pounds oz cm mm km inch inches feet "
     "ft meters metres miles sqm sqft m2 m² cm2 euro euros eur € dollar dollars usd gb tb mb mah mhz ghz watts "
-    "litre litres liter liters ml kcal calories kmh km/h kph mph times m kw kwh hz psi bar "
+    "litre litres liter liters ml kcal calories kmh km/h kph mph times m w kw kwh hz psi bar "
     "people persons adults guests kids children beds bedrooms".split()
 )
 """Units after which a number is no label's."""

@@ -371,7 +371,7 @@ _ATTRIBUTES = frozenset(
     "guest grit denier tog proof gauge bay vcpu thread pin hole zone channel bit prong cylinder phase "
     "stroke frame gang compartment row light hook rung tread section valve ring wire input output jet shelf tray "
     "panel cell shot round gear step way "
-    "sheet ream wheel function adult child kid".split()
+    "sheet ream wheel function adult child kid night".split()
 )
 """Singular nouns that a number before them counts, without a parser to say so: "a five-star hotel", "2 bed flat"."""
 

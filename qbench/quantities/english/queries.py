@@ -77,7 +77,7 @@ MOST_FOLD = 100
 """A multiple, "10x zoom", is no more; the rest are names: "ryzen 5600x"."""
 DATED = frozenset("after before since until till past prior pre post within sub".split())
 """Bounds of times, which no grade has: "before phase 3"."""
-GRADES = frozenset("grade level stage tier class category phase type version group band".split())
+GRADES = frozenset("grade level stage tier class category phase type version group band floor".split())
 """Labels whose numbers have an order: "grade 3 or higher"."""
 
 

@@ -28,8 +28,8 @@ PERIODS = frozenset("hour day night week month quarter year annum".split())
 SPEEDS = frozenset((60.0, 62.0, 100.0, 200.0))
 """Speeds that cars are timed up to: "0-60 in under 4 s"."""
 PICTURES = frozenset(
-    "tv television monitor screen display inch hz camera projector webcam video laptop oled qled uhd hdr fp drone cam dashcam "
-    "cctv gopro recording hdmi resolution ultrawide image photo picture wallpaper phone tablet px pixel".split()
+    "tv television monitor screen display inch hz camera projector webcam video laptop oled qled uhd hdr fp drone cam "
+    "dashcam cctv gopro recording hdmi resolution ultrawide image photo picture wallpaper phone tablet px pixel".split()
 )
 """Words beside which "4k" is a format of pictures."""
 WIDTHS = frozenset("1280 1366 1920 2560 3440 3840 5120 7680".split())
