@@ -254,9 +254,9 @@ _NUMBERED = frozenset(
 
 def _is_unit(tokens: Sequence[Token], k: int) -> bool:
     """Whether a label belongs to the amount before it: "1,500 a month 2 rooms", "formula 0-6 months 800 g"."""
-    lead = tokens[k - 1] if k else None
-    if lead is None or lead.kind == "number":
-        return lead is not None and tokens[k].low in ("months", "weeks", "days")
+    lead = tokens[max(0, k - 1)]
+    if lead.kind == "number":
+        return tokens[k].low in ("months", "weeks", "days")
     return tokens[k].low in ("day", "week", "month", "year") and lead.low in ("a", "per", "each", "/")
 
 
@@ -272,16 +272,14 @@ def _measures(tokens: Sequence[Token], j: int, *, spans: bool = True) -> bool:
         j += 1  # "a case 15-inch wide"
     following = [t.low for t in tokens[j : j + 2]]
     sign = following[:1] in (["$"], ["£"]) and glued(tokens[j - 1], tokens[j])
-    sign = sign or (following[:1] in (["x"], ["×"]) and following[-1][:1].isdecimal())  # "column 250 x 4.6 mm"
     return sign or following == ["g", "/"] or not _MEASURED.isdisjoint(following[:1])  # "grade 5 g/t"
 
 
 _MEASURED = frozenset(
     "minutes hours days weeks months years percent pct cts dlrs dlr stg yen mln bln million billion tonnes "
-    "barrels % kg kgs kilos grams mg lb lbs pounds oz cm mm km inch inches feet "
-    "ft meters metres miles sqm sqft m2 m² cm2 euro euros eur € dollar dollars usd gb tb mb mah mhz ghz watts "
-    "litre litres liter liters ml kcal calories kmh km/h kph mph times m w kw kwh hz psi bar "
-    "people persons adults guests kids children beds bedrooms".split()
+    "barrels % kg kgs kilos grams mg lb lbs pounds oz cm mm km inch inches feet ft meters metres miles sqm sqft m2 m² "
+    "euro euros eur € dollar dollars usd gb tb mb mah mhz ghz watts litre litres liter liters ml kcal calories kmh "
+    "cm2 km/h kph mph times m w kw kwh hz psi bar x people persons adults guests kids children beds bedrooms".split()
 )
 """Units after which a number is no label's."""
 
