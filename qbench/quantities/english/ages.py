@@ -22,7 +22,7 @@ _BRIDGE = frozenset(
 )
 """Words and marks between "age" and its number, beside other numbers."""
 _BRIDGE_LENGTH = 10
-_PEOPLE = frozenset(
+PEOPLE = frozenset(
     "people persons adults children kids men women boys girls patients those anyone everyone someone anybody everybody "
     "individuals voters residents workers seniors citizens americans males females students employees participants "
     "subjects players drivers drinkers smokers singles infants babies toddlers newborns teenagers girl boy woman man "
@@ -30,6 +30,8 @@ _PEOPLE = frozenset(
 )
 """Whom a bare number after "over" or before "and over" gives the age of."""
 _BEFORE_COHORTS = frozenset("the for among of all many most".split())
+_MIDDLE_AGED = 40
+"""From here on, "over 70s" are people."""
 _SIDES = frozenset("over under above below aged".split())
 _WEEKDAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday however first second".split())
 
@@ -86,6 +88,8 @@ def of_cohort(tokens: Sequence[Token], number: Number) -> bool:
     k -= joined
     if k < 0 or tokens[k].low not in ("under", "over"):
         return False
+    if tokens[k].low == "over" and number.value >= _MIDDLE_AGED and number.value % 5 == 0:
+        return True
     return joined or not k or tokens[k - 1].low in _BEFORE_COHORTS  # "in under 10s" is less than ten seconds
 
 
@@ -115,8 +119,8 @@ def _of_people(tokens: Sequence[Token], first: int) -> bool:
     while k > 0 and tokens[k].text in _SIGNS:
         k -= 1
     if k < first - 1:
-        return tokens[k].low in _PEOPLE
-    return k > 0 and tokens[k].low in ("under", "below", "aged") and tokens[k - 1].low in _PEOPLE
+        return tokens[k].low in PEOPLE
+    return k > 0 and tokens[k].low in ("under", "below", "aged") and tokens[k - 1].low in PEOPLE
 
 
 def _in_brackets(tokens: Sequence[Token], first: int, last: int) -> bool:
@@ -126,7 +130,7 @@ def _in_brackets(tokens: Sequence[Token], first: int, last: int) -> bool:
     k, several = first - 1, False
     while k > max(0, first - 6) and (tokens[k].kind == "number" or tokens[k].low in _SPREAD):
         several, k = several or tokens[k].low in _SPREAD, k - 1
-    return several and k > 0 and tokens[k].text in "([" and tokens[k - 1].low in _PEOPLE
+    return several and k > 0 and tokens[k].text in "([" and tokens[k - 1].low in PEOPLE
 
 
 _SPREAD = frozenset("± - – to +/- aged age mean median".split())
@@ -151,9 +155,9 @@ def _compared(tokens: Sequence[Token], number: Number) -> bool:
     if len(words) == 2 and words[0] in ("or", "and"):
         if words[1] in ("older", "younger"):
             return last + 2 >= len(tokens) or tokens[last + 2].low != "than"
-        if words[1] in ("over", "under", "above", "up", "below") and before in _PEOPLE:
+        if words[1] in ("over", "under", "above", "up", "below") and before in PEOPLE:
             return True
-    if before not in _SIDES or first < 2 or tokens[first - 2].low not in _PEOPLE:
+    if before not in _SIDES or first < 2 or tokens[first - 2].low not in PEOPLE:
         return False
     return _stands_alone(tokens, last)
 

@@ -15,11 +15,12 @@ Phrase = tuple[str, ...]
 
 MORE = (
     "more greater larger higher bigger longer older taller heavier faster farther further wider deeper later better "
-    "stronger louder thicker richer quicker hotter warmer costlier pricier newer dearer brighter"
+    "stronger louder thicker richer quicker hotter warmer costlier pricier newer dearer brighter "
+    "harder steeper denser tougher"
 ).split()
 LESS = (
     "less fewer smaller lower shorter younger lighter cheaper earlier slower thinner colder cooler narrower worse "
-    "weaker nearer sooner closer quieter softer"
+    "weaker nearer sooner closer quieter softer fainter dimmer slimmer leaner"
 ).split()
 """Comparatives of "than", of "or ..." and of "and ..."."""
 SWIFT = frozenset(("faster", "quicker", "slower"))
@@ -151,6 +152,8 @@ def before(tokens: Sequence[Token], end: int) -> tuple[MentionComparator, int, P
         return None
     for length in _BEFORE_TABLE.lengths.get(tokens[end - 1].low, ()):
         if length <= end and (entry := _BEFORE_TABLE.get(tokens[end - length : end])):
+            if length == 1 and end > 1 and tokens[end - 2].text == "/":
+                continue  # "12 l/min 10 year warranty"
             return entry[0], end - length, entry[1]
     return None
 

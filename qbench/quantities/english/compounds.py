@@ -52,7 +52,7 @@ class CompoundReader:
             unit, last = self.units.get(country[0]), country[1]
         if span is not None and (raised := self._raised(tokens, unit, last))[1] > last:
             unit, last, span = raised[0], raised[1], (span[0], tokens[raised[1] - 1].end)
-        for _ in range(3):
+        for _ in range(0 if unit.family == "age" else 3):
             below = self._denominator(tokens, text, last, unit) or self._of_a_substance(tokens, text, last, unit)
             if below is None:
                 break
@@ -109,7 +109,8 @@ class CompoundReader:
         if (short := _abbreviated(tokens, k, slash=slash)) is not None:
             return short
         match = self._match(tokens, text, k)
-        if match is not None and match[1] < len(tokens) and tokens[match[1]].kind == "number":
+        money = match is not None and match[0].family == "currency"
+        if match is not None and money and match[1] < len(tokens) and tokens[match[1]].kind == "number":
             return None  # "£50/$65"
         if match is not None and (slash or match[0].family != "currency" or sign == "per"):
             name, end = match[0].name, match[1]

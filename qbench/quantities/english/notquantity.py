@@ -191,7 +191,7 @@ def _label(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     if word.low in ("number", "numbered") and _numbers(tokens, number, k):
         return None
-    if (word.low not in LABELS and word.text not in CAPITAL_LABELS) or _is_paid_per(tokens, k):
+    if (word.low not in LABELS and word.text not in CAPITAL_LABELS) or _is_unit(tokens, k):
         return None
     if _measures(tokens, number.last, spans=word.low not in _COUNTED_LABELS):
         return None  # "a follow-up visit 4-7 days later", "a table 120 cm wide"
@@ -252,12 +252,12 @@ _NUMBERED = frozenset(
 """What has a number, and does not count."""
 
 
-def _is_paid_per(tokens: Sequence[Token], k: int) -> bool:
-    """Whether token k is what something is paid for: "at most 1,500 a month 2 rooms"."""
-    return k > 0 and tokens[k].low in _PAID_PER and tokens[k - 1].low in ("a", "per", "each", "/")
-
-
-_PAID_PER = frozenset("day week month year".split())
+def _is_unit(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a label belongs to the amount before it: "1,500 a month 2 rooms", "formula 0-6 months 800 g"."""
+    lead = tokens[max(0, k - 1)]
+    if lead.kind == "number":
+        return tokens[k].low in ("months", "weeks", "days")
+    return tokens[k].low in ("day", "week", "month", "year") and lead.low in ("a", "per", "each", "/")
 
 
 def _measures(tokens: Sequence[Token], j: int, *, spans: bool = True) -> bool:
@@ -270,14 +270,16 @@ def _measures(tokens: Sequence[Token], j: int, *, spans: bool = True) -> bool:
         j += 2
     if j + 1 < len(tokens) and tokens[j].text in HYPHENS and glued(tokens[j], tokens[j + 1]):
         j += 1  # "a case 15-inch wide"
-    return j < len(tokens) and tokens[j].low in _MEASURED
+    following = [t.low for t in tokens[j : j + 2]]
+    sign = following[:1] in (["$"], ["£"]) and glued(tokens[j - 1], tokens[j])
+    return sign or following == ["g", "/"] or not _MEASURED.isdisjoint(following[:1])  # "grade 5 g/t"
 
 
 _MEASURED = frozenset(
     "minutes hours days weeks months years percent pct cts dlrs dlr stg yen mln bln million billion tonnes "
-    "barrels % kg kgs kilos grams mg lb lbs pounds oz cm mm km inch inches feet "
-    "ft meters metres miles sqm sqft m2 m² cm2 euro euros eur € dollar dollars usd gb tb mb mah mhz ghz watts "
-    "litre litres liter liters ml kcal calories kmh km/h mph times m".split()
+    "barrels % kg kgs kilos grams mg lb lbs pounds oz cm mm km inch inches feet ft meters metres miles sqm sqft m2 m² "
+    "euro euros eur € dollar dollars usd gb tb mb mah mhz ghz watts litre litres liter liters ml kcal calories kmh "
+    "cm2 km/h kph mph times m w kw kwh hz psi bar x people persons adults guests kids children beds bedrooms".split()
 )
 """Units after which a number is no label's."""
 

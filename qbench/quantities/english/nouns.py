@@ -19,7 +19,7 @@ from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.ratios import RATIO
 from qbench.quantities.english.stand_ins import may_be_counted
 from qbench.quantities.english.tokens import HYPHENS, Token, glued, past_brackets, words_of
-from qbench.quantities.english.unit_forms import UnitReader
+from qbench.quantities.english.unit_forms import PIECES, UnitReader
 from qbench.quantities.english.written import is_part
 from qbench.quantities.units import Unit, Units, fold
 
@@ -345,6 +345,8 @@ def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> UnitMatc
     k = j + (j < len(tokens) and tokens[j].text in HYPHENS)
     if k < len(tokens) and tokens[k].low in _ATTRIBUTES and not number.scaled:
         return units.get(tokens[k].low), k + 1, (tokens[k].start, tokens[k].end)
+    if j < len(tokens) and tokens[j].low in PIECES and not number.scaled:
+        return units.get(PIECES[tokens[j].low]), j + 1, (tokens[j].start, tokens[j].end)
     if j < len(tokens) and glued(tokens[j - 1], tokens[j]) and tokens[j].kind == "word":
         return None
     words, k = 0, j
@@ -353,7 +355,7 @@ def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> UnitMatc
         if token.text == "-" and words and k + 1 < len(tokens) and glued(token, tokens[k + 1]):
             k += 1
             continue
-        if token.kind != "word" or not token.text.islower() or token.low in FUNCTION_WORDS:
+        if token.kind != "word" or not token.text.islower() or token.low in FUNCTION_WORDS or token.low in _INCLUDING:
             break
         if _is_plural(token.low):
             return units.get(singular(token.low)), k + 1, (token.start, token.end)
@@ -365,17 +367,22 @@ def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> UnitMatc
 
 _ATTRIBUTES = frozenset(
     "star bedroom bed bathroom bath room door seat seater person piece pack core speed burner slot player storey "
-    "drawer port blade string car page slice berth burner tier pocket ply key digit lane bottle".split()
+    "drawer port blade string car page slice berth burner tier pocket ply key digit lane bottle man "
+    "guest grit denier tog proof gauge bay vcpu thread pin hole zone channel bit prong cylinder phase "
+    "stroke frame gang compartment row light hook rung tread section valve ring wire input output jet shelf tray "
+    "panel cell shot round gear step way "
+    "sheet ream wheel function adult child kid night".split()
 )
 """Singular nouns that a number before them counts, without a parser to say so: "a five-star hotel", "2 bed flat"."""
 
 
-_DISEASES = frozenset("diabetes rabies measles mumps herpes scabies caries shingles rickets tetanus".split())
+_INCLUDING = frozenset("incl inc excl".split())
+_DISEASES = frozenset("diabetes rabies measles mumps herpes scabies caries shingles rickets tetanus news".split())
 """Words in -s that are no plurals: "egfr 30-59 diabetes"."""
 
 
 def _is_plural(word: str) -> bool:
-    if word in ("people", "men", "women", "children", "staff", "personnel"):
+    if word in ("people", "men", "women", "children", "staff", "personnel", "teeth"):
         return True
     plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "as"))
     return plural and word not in VERBS and word not in _DISEASES

@@ -392,6 +392,8 @@ def _scale(tokens: Sequence[Token], j: int, is_glued: bool, money: bool) -> floa
         return MONEY_SCALES[token.text]
     if is_glued:
         following = tokens[j + 1].text if j + 1 < len(tokens) and glued(token, tokens[j + 1]) else ""
+        if following in ("€", "£", "$"):
+            return MONEY_SCALES.get(token.text)  # "10k€", "1m€"
         if not following.isascii() and following.isprintable() and following not in _PUNCTUATION:
             return None  # "2M☉": the letter begins a symbol
         return (MONEY_SCALES if money else GLUED_SCALES).get(token.text)

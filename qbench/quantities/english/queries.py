@@ -11,14 +11,19 @@ from typing import cast
 from qbench.quantities.english.ambiguity import resolve
 from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.comparator_phrases import after as phrase_after
-from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, FUNCTION_WORDS, SEARCH_NOISE
-from qbench.quantities.english.query_concepts import RANKED, Concepts
-from qbench.quantities.english.query_conditions import DOSES, EDGES, MEASURED, ReadCondition, join, portions
+from qbench.quantities.english.comparator_phrases import before as phrase_before
+from qbench.quantities.english.lexicon import FUNCTION_WORDS
+from qbench.quantities.english.query_changes import change
+from qbench.quantities.english.query_concepts import Concepts
+from qbench.quantities.english.query_conditions import BOUNDS, EDGES, MEASURED, ReadCondition, join, portions
 from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.query_money import as_money
-from qbench.quantities.english.query_names import is_format, is_model, is_oil, is_race, is_sprint
-from qbench.quantities.english.query_text import as_in_prose, in_phrase, quoted, search_words
+from qbench.quantities.english.query_names import BEFORE_MAX, PERIODS, in_name, is_name, is_paid_for
+from qbench.quantities.english.query_naming import with_names
+from qbench.quantities.english.query_spelling import as_in_prose
+from qbench.quantities.english.query_text import in_phrase, quoted, search_words
 from qbench.quantities.english.tokens import Token, glued, tokenize
+from qbench.quantities.english.unit_forms import PIECES
 from qbench.quantities.languages import Extractor
 from qbench.quantities.types import NEGATED, Comparator, Condition, ParsedQuery, Quantity, Span
 from qbench.quantities.units import Units
@@ -51,8 +56,11 @@ SINCE = frozenset("ago away".split())
 """Words after "from 5 km" that make it no lower end."""
 TIMED: dict[str, Comparator] = {"over": ">", "before": "<"}
 """Words before a length of time that bound it in queries: "babies born before 32 weeks"."""
+LENT = frozenset("loan loans mortgage finance credit repay repayment borrow".split())
 SEVERE = frozenset("pain grade stage toxicity severity symptom symptoms depression anxiety fatigue disability".split())
 """What is worse the higher it is: "pain score of 7 or worse"."""
+APPARENT: dict[str, Comparator] = {"brighter": "<", "fainter": ">", "dimmer": ">"}
+"""Comparatives of light with which magnitudes turn round: what is brighter than magnitude 6 has less."""
 SIDES: dict[str, Comparator] = {"below": "<", "under": "<", "above": ">", "over": ">"}
 BEFORE_TO = frozenset(
     "up close next due down add back compared equal prior according similar relative equivalent convert go went "
@@ -65,24 +73,23 @@ DATE_WORDS: dict[str, Comparator] = {"older": "<", "earlier": "<", "newer": ">",
 """Comparatives that make a number of four digits a year: "no later than 2010", "cars older than 2010"."""
 FLIPPED: dict[Comparator, Comparator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 FIRST_YEAR, LAST_YEAR = 1500, 2100
-NAMES = frozenset(
-    "fortune p formula iphone ipad galaxy pixel rtx gtx rx ryzen core windows playstation xbox boeing airbus usb hdmi "
-    "size wifi bluetooth android ios python java route highway euro type series model macbook pro max gen area forbes "
-    "nasdaq ftse dax russell nikkei".split()
-)
-"""Names of which a number is a part even before what could be counted: "fortune 500 companies"."""
-BEFORE_MAX = frozenset("air pro mi note redmi ultra nike iphone hot shure ipad".split())
-"""Words before a "max" that is part of a name: "air max 90"."""
 MOST_FOLD = 100
 """A multiple, "10x zoom", is no more; the rest are names: "ryzen 5600x"."""
-EACH = frozenset("a an per each every / p".split())
-PERIODS = frozenset("hour day night week month quarter year annum".split())
-"""What a bare amount of money may be paid for, each: "1500 a month"."""
-GRADES = frozenset("grade level stage tier class category phase type version".split())
+DATED = frozenset("after before since until till past prior pre post within sub".split())
+"""Bounds of times, which no grade has: "before phase 3"."""
+GRADES = frozenset("grade level stage tier class category phase type version group band floor".split())
 """Labels whose numbers have an order: "grade 3 or higher"."""
 
 
 TIMES = frozenset("x × by".split())
+SCALES = frozenset(
+    "rating score index ratio handicap bmi iq gpa ph grade level magnitude rank eps pe p/e group beta rate".split()
+)
+"""What has a bare number for its amount."""
+MARKS = frozenset("point star mark out".split())
+"""What such an amount may be counted in."""
+PER_PERSON = frozenset("pp pppn ppn pppw".split())
+"""For whom a sum of money is, in short: "cruise £900 pp"."""
 LEADS = frozenset("aged doing getting".split())
 """Words right before a condition that say nothing else."""
 
@@ -99,7 +106,8 @@ def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     plain, phrases = as_in_prose(text), quoted(text)
     tokens = tokenize(plain)
     conditions = [each for each in _read(plain, tokens, extractor) if not in_phrase(each.value_span[0], phrases)]
-    conditions = join(tokens, conditions, extractor.units)
+    conditions = with_names(tokens, join(tokens, conditions, extractor.units), extractor.units)
+    conditions = [_told(text, each) for each in conditions]
     years = bool(getattr(extractor, "years", False))
     beside = (*portions(tokens), *_leads(tokens, conditions), *(() if years else _bounds_of_years(tokens)))
     used = sorted([*(span for each in conditions for span in each.used), *beside])
@@ -132,6 +140,16 @@ def _read(text: str, tokens: Sequence[Token], extractor: Extractor) -> list[Read
     return sorted(conditions, key=lambda each: each.value_span)
 
 
+def _told(text: str, condition: ReadCondition) -> ReadCondition:
+    """The condition without the currency that stands in for the "pcm" of "800 pcm", which `as_in_prose` wrote."""
+    span = condition.unit_span
+    if span is None or condition.unit.partition(" per ")[0] != "dollar" or "$" in text[slice(*span)]:
+        return condition
+    if any(letter in text[slice(*span)].lower() for letter in "du"):
+        return condition
+    return replace(condition, unit="", unit_span=None)
+
+
 def _leads(tokens: Sequence[Token], conditions: Sequence[ReadCondition]) -> Iterator[Span]:
     """The words that only lead to or end a condition: "women aged 18-45", "doing at least 50 mpg", "5 years ago"."""
     for a, b in pairwise(conditions):
@@ -139,7 +157,7 @@ def _leads(tokens: Sequence[Token], conditions: Sequence[ReadCondition]) -> Iter
             yield tokens[a.last].start, tokens[a.last].end
     for each in conditions:
         before = tokens[each.first - 1] if each.first else None
-        if each.last < len(tokens) and tokens[each.last].low == "ago":
+        if each.last < len(tokens) and tokens[each.last].low in ("ago", *PER_PERSON):
             yield tokens[each.last].start, tokens[each.last].end
         lasts = before is not None and before.low == "aged" and not each.unit.endswith("of age")
         if before is not None and before.low in LEADS and not lasts:  # "whiskey aged 12 years" is searched for as aged
@@ -159,16 +177,26 @@ def _grades(tokens: Sequence[Token], read: set[Span]) -> Iterator[ReadCondition]
     """ "grade 3 or higher": the number of a label is no quantity, but one that is bounded is a condition."""
     for k in range(1, len(tokens)):
         label, number = tokens[k - 1], tokens[k]
-        phrase = phrase_after(tokens, k + 1)
-        if label.low not in GRADES or not number.text.isdecimal() or len(number.text) > 2 or phrase is None:
-            continue
         span = number.start, number.end
-        if span not in read and phrase[0] in (">=", "<="):
-            used = span[0], tokens[phrase[1] - 1].end
-            about = label.start, label.end
-            value = float(number.text)
-            comparator: Comparator = ">=" if phrase[2][-1] == "worse" else phrase[0]  # "grade 3 or worse"
-            yield ReadCondition(comparator, value, value, "", k, phrase[1], (used,), False, (about,), span)
+        if label.low not in GRADES or not number.text.isdecimal() or len(number.text) > 2 or span in read:
+            continue
+        about, value = (label.start, label.end), float(number.text)
+        late, early = phrase_after(tokens, k + 1), _bound_before(tokens, k - 1)
+        if late is not None and late[0] in (">=", "<="):
+            used: tuple[Span, ...] = ((span[0], tokens[late[1] - 1].end),)
+            comparator: Comparator = ">=" if late[2][-1] == "worse" else late[0]  # "grade 3 or worse"
+            yield ReadCondition(comparator, value, value, "", k, late[1], used, False, (about,), span)
+        elif early is not None:
+            used = ((tokens[early[1]].start, tokens[k - 2].end), span)
+            yield ReadCondition(early[0], value, value, "", k, k + 1, used, False, (about,), span)
+
+
+def _bound_before(tokens: Sequence[Token], k: int) -> tuple[Comparator, int, tuple[str, ...]] | None:
+    """What "stronger than" before a label at token k makes of its number, the bound's first token and its words."""
+    phrase = phrase_before(tokens, k)
+    if phrase is None or phrase[0] not in BOUNDS or phrase[2][-1] in DATED or phrase[2][-1] in LABELS:
+        return None
+    return cast("Comparator", phrase[0]), phrase[1], phrase[2]
 
 
 def _from_date(tokens: Sequence[Token], date: AskedDate) -> ReadCondition:
@@ -200,18 +228,21 @@ def _from_quantity(
         spans = spans[:1] + spans[2:]
     first = bisect_left(starts, min(start for start, _ in spans))
     last = bisect_left(starts, max(end for _, end in spans))
+    if quantity.family == "count" and _is_scale(tokens, first, last):
+        quantity = replace(quantity, unit="", family="", base_unit="", unit_span=None)
+        last = bisect_left(starts, quantity.value_span[1])
+        spans = [span for span in spans if span[1] <= quantity.value_span[1]]
     counted = quantity.family == "count"
     plain = quantity.comparator in ("=", "~")
-    number = bisect_left(starts, quantity.value_span[0])
+    number, after_value = bisect_left(starts, quantity.value_span[0]), quantity.value_span[1]
     if quantity.unit == "count" and quantity.value > MOST_FOLD and tokens[last - 1].low != "count":
         return None  # "ryzen 5600x"
-    if is_race(tokens, first, last, quantity):
+    if is_name(tokens, number, first, last, quantity):
         return None
-    if any(names(tokens, number, quantity) for names in (is_sprint, is_format, is_oil, is_model)):
+    if (counted or not quantity.unit) and in_name(tokens, number, first, last, counted=counted):
         return None
-    if (counted or not quantity.unit) and _in_name(tokens, number, first, last, counted=counted):
-        return None
-    fold = quantity.unit == "count"  # of "2x ebitda" the "x" is searched for by nobody
+    # Of "2x ebitda" and "3br" nobody searches for the letters.
+    fold = quantity.unit == "count" or any(t.low in PIECES for t in tokens[number:last] if t.start >= after_value)
     condition = ReadCondition(
         comparator="=" if quantity.comparator == "~" else quantity.comparator,
         low=quantity.value,
@@ -224,7 +255,7 @@ def _from_quantity(
         concept_spans=quantity.concept_spans,
         value_span=quantity.value_span,
         unit_span=quantity.unit_span,
-        change="" if _is_dose(tokens, last, quantity) else quantity.change,
+        change=change(tokens, first, last, quantity),
     )
     if years and condition.unit in ("", CALENDAR_YEAR):
         condition = _as_year(tokens, condition)
@@ -234,11 +265,10 @@ def _from_quantity(
     return _compared(tokens, condition, quantity.family)
 
 
-def _is_dose(tokens: Sequence[Token], last: int, quantity: Quantity) -> bool:
-    """Whether what changes is not the amount before it: "statin 40 mg ldl reduction"."""
-    if quantity.unit not in DOSES or last >= len(tokens) or tokens[last].kind != "word":
-        return False
-    return tokens[last].low not in CHANGE_NOUNS | CHANGE_VERBS | FUNCTION_WORDS
+def _is_scale(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """Whether a bounded number is of what stands before the bound: "golf handicap below 10 clubs" counts no clubs."""
+    lead = tokens[first - 1].low if first else ""
+    return lead in SCALES and tokens[first].kind != "number" and tokens[last - 1].low.removesuffix("s") not in MARKS
 
 
 def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity) -> bool:
@@ -247,13 +277,18 @@ def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: 
     if span is None or span[0] < quantity.value_span[1]:
         return False
     k = bisect_left(starts, span[0])
-    return tokens[k].low in LABELS and k + 2 < len(tokens) and tokens[k + 1].low in LIMITED
+    if tokens[k].low not in LABELS or k + 2 >= len(tokens) or tokens[k + 1].kind != "word":
+        return False
+    return tokens[k + 1].low in LIMITED or tokens[k + 2].kind == "number"  # "5 tread max load 150 kg"
 
 
 def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) -> ReadCondition:
     """Set the comparator from wording found only in queries: negations, labels, "from $500", "over 2 hours"."""
     first = condition.first
     lead = tokens[first - 1] if first else None
+    if lead is not None and lead.low == "or" and _bounds_other(tokens, condition):
+        used = tuple(span for span in condition.used if span[1] > condition.value_span[0])
+        condition = replace(condition, comparator="=", plain=True, used=used)
     if condition.comparator == ">" and lead is not None and lead.text == "<":
         return replace(condition, comparator="!=", used=(*condition.used, (lead.start, lead.end)))  # "<> 5"
     if condition.comparator in NEGATED and (denied := _denied(tokens, first)) is not None:
@@ -278,14 +313,29 @@ def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) ->
         return condition
     if (label := _label(tokens, first)) is not None:
         return replace(condition, comparator=label, plain=False)
-    if lead.low in MEASURED and first > 1 and tokens[first - 2].low in SIDES:  # "above magnitude 6"
-        used = (*condition.used, (tokens[first - 2].start, tokens[first - 2].end))
-        return replace(condition, comparator=SIDES[tokens[first - 2].low], plain=False, used=used)
+    if lead.low in MEASURED and (phrase := _bound_before(tokens, first - 1)) is not None:
+        used = (*condition.used, (tokens[phrase[1]].start, tokens[first - 2].end))  # "above magnitude 6"
+        bound = APPARENT.get(phrase[2][0], phrase[0]) if lead.low == "magnitude" else phrase[0]
+        return replace(condition, comparator=bound, plain=False, used=used)
     if (bracketed := _below_bracket(tokens, first)) is not None:
         return replace(condition, comparator=bracketed, plain=False)
-    if lead.low in TIMED and family in ("time", "age"):
+    if lead.low in TIMED and (lead.low == "over" or family in ("time", "age")) and not _is_lent(tokens, first - 1):
         return replace(condition, comparator=TIMED[lead.low], plain=False)
     return _one_end(tokens, condition)
+
+
+def _is_lent(tokens: Sequence[Token], k: int) -> bool:
+    """Whether "over" at token k says for how long money is lent: "loan 10000 over 5 years"."""
+    money = k > 0 and (tokens[k - 1].kind == "number" or tokens[k - 1].low in ("k", "euros", "pounds", "mortgage"))
+    return money and tokens[k].low == "over" and any(t.low in LENT for t in tokens[:k])
+
+
+def _bounds_other(tokens: Sequence[Token], condition: ReadCondition) -> bool:
+    """Whether an "or above" before a number is said of the word before it: "rating c or above 2 bed terrace"."""
+    first = condition.first
+    word = tokens[first - 2] if first > 1 else None
+    stated = tokens[first].low in SIDES and first + 1 < len(tokens) and tokens[first + 1].kind == "number"
+    return stated and word is not None and word.kind == "word" and word.low not in ("at", "equal", "equals", "to", "on")
 
 
 def _denied(tokens: Sequence[Token], first: int) -> int | None:
@@ -308,6 +358,12 @@ def _late(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition | 
         used = (*condition.used, (tokens[k].start, tokens[k].end))
         return replace(condition, comparator=TRAILING[tokens[k].low], plain=False, used=used)
     paid = tokens[condition.last - 1].low in PERIODS  # "25 an hour or more"
+    for k in range(condition.last + 1, min(condition.last + 3, len(tokens))):
+        if tokens[k - 1].kind != "word" or tokens[k - 1].low in FUNCTION_WORDS | BEFORE_MAX:
+            break
+        if tokens[k].low in LABELS and k + 1 == len(tokens):  # "deposit 5 weeks rent max"
+            used = (*condition.used, (tokens[k].start, tokens[k].end))
+            return replace(condition, comparator=LABELS[tokens[k].low], plain=False, used=used)
     for k in range(condition.last + (not paid), min(condition.last + 4, len(tokens))):
         if tokens[k - 1].kind != "word":
             return None
@@ -347,40 +403,6 @@ def _one_end(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition
     return condition
 
 
-def _in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, counted: bool) -> bool:
-    """Whether a number is a word of a name, or of the results wanted: it is searched for then.
-
-    "Bobsleigh Men's Four", "rtx 3080 laptop", "air max 90", "top 10 films"; but "score 80", "rating of 4.5", "flat 3
-    rooms".
-
-    Args:
-        tokens: of the query.
-        number: the number's token.
-        first, last: its token range with its unit and the words that bound it.
-        counted: whether it counts a noun.
-    """
-    if not first or not (tokens[first - 1].kind == "word" or _ends_code(tokens, first - 1)):
-        return False
-    lead, bounds = tokens[first - 1].low, first < number or (not counted and last > number + 1)
-    if bounds:
-        called = tokens[last - 1].low == "max" and lead in NAMES
-        if first < number:
-            called = tokens[first].low == "max" and lead in BEFORE_MAX
-        return called and not counted and lead not in MEASURED
-    if lead in RANKED or (tokens[number].kind == "word" and tokens[number].text.istitle()):
-        return True
-    if counted:
-        return lead in NAMES
-    if _is_paid_for(tokens, last):
-        return False  # "rooms 40 a night"
-    return not (lead in MEASURED or lead in FUNCTION_WORDS or lead in SEARCH_NOISE or lead in LABELS)
-
-
-def _ends_code(tokens: Sequence[Token], k: int) -> bool:
-    """Whether token k is the number of a name: the 4 of "audi a4"."""
-    return tokens[k].kind == "number" and k > 0 and tokens[k - 1].kind == "word" and glued(tokens[k - 1], tokens[k])
-
-
 def _as_year(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:
     """A bare number of four digits under "older than", "no later than" and the like, as a calendar year."""
     words = [t.low for t in tokens[condition.first : condition.last]]
@@ -417,14 +439,12 @@ def _scaled(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:
 def _without_period(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:
     """A bare number without the "a month" after it, which is no search word."""
     k = condition.last
-    if not _is_paid_for(tokens, k):
+    if not is_paid_for(tokens, k):
         return condition
-    return replace(condition, last=k + 2, used=(*condition.used, (tokens[k].start, tokens[k + 1].end)))
-
-
-def _is_paid_for(tokens: Sequence[Token], k: int) -> bool:
-    """Whether "a month", "per hour" stands at token k."""
-    return k + 1 < len(tokens) and tokens[k].low in EACH and tokens[k + 1].low in PERIODS
+    last = k + 2 + (tokens[k + 1].low == "sq")
+    last += last < len(tokens) and tokens[last].text in "2²" and glued(tokens[last - 1], tokens[last])  # "per km2"
+    last = min(last, len(tokens))
+    return replace(condition, last=last, used=(*condition.used, (tokens[k].start, tokens[last - 1].end)))
 
 
 def _negation(tokens: Sequence[Token], first: int) -> Span | None:
@@ -439,7 +459,8 @@ def _label(tokens: Sequence[Token], first: int) -> Comparator | None:
     """What "a minimum battery of", "max. weight:" before a token makes of its number."""
     for k in range(first - 1, max(-1, first - 1 - LABEL_REACH), -1):
         token = tokens[k]
-        if token.low in LABELS and (k == 0 or tokens[k - 1].kind != "number"):
+        paid = k > 1 and tokens[k - 2].text in "$€£"
+        if token.low in LABELS and (k == 0 or tokens[k - 1].kind != "number" or paid):
             asked = tokens[first - 1].text in ":=" or (k > 0 and tokens[k - 1].low in ("a", "an", "with"))
             return LABELS[token.low] if asked or any(t.low in LIMITED for t in tokens[k:first]) else None
         if token.kind == "number" or (token.kind == "mark" and token.text not in ":.="):

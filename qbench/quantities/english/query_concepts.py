@@ -10,8 +10,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
+from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, VERBS
-from qbench.quantities.english.query_conditions import DIMENSIONS, LEADING, MEASURED, ReadCondition
+from qbench.quantities.english.query_conditions import CAPACITIES, DIMENSIONS, MEASURED, ReadCondition
+from qbench.quantities.english.query_naming import HAS, LEADING, has_family
 from qbench.quantities.english.query_text import SearchWord
 from qbench.quantities.types import Span
 from qbench.quantities.units import Units
@@ -34,7 +36,7 @@ NOUNS_IN_ING = frozenset(
 )
 """Words in -ing that name a thing as often as what it does."""
 NO_PARTICIPLES = frozenset("speed seed feed need breed weed bed red led shed sled med fed bleed steed reed".split())
-JOINERS = re.compile(r"(?:(?:of|in|for|on|per|to|from)(?: the| a| an)?)?", re.IGNORECASE)
+JOINERS = re.compile(r"(?:(?:of|in|for|on|per|to|from|by)(?: the| a| an)?)?", re.IGNORECASE)
 """What may stand between the words of one concept: "cost of sales", "flights to rome"."""
 RELATIVE = frozenset(("that", "which", "who"))
 HAVING = frozenset("with w/ having has have had".split())
@@ -69,7 +71,9 @@ class Concepts:
         taken = set(self._within(units_of))
         self._free = [k for k in range(len(words)) if k not in taken]
         self._free_starts = [self._starts[k] for k in self._free]
-        self._own = [self._grown(self._within(each.concept_spans)) for each in conditions]
+        self._own = [
+            self._grown(k, self._within(each.concept_spans)) or self._inside(k) for k, each in enumerate(conditions)
+        ]
         for k in range(len(conditions)):
             if not self._own[k] and self._is_with(k):
                 self._own[k] = self._named(k)
@@ -86,11 +90,13 @@ class Concepts:
 
     def _without_change(self, chunk: Chunk) -> Chunk:
         """Without the words for a rise or fall, which the condition says by itself: "decrease in profit of 10%"."""
-        rest = [n for n in chunk if self._words[n].text.lower() not in CHANGE_VERBS | CHANGE_NOUNS]
+        rest = [n for n in chunk if self._words[n].text.lower() not in CHANGE_VERBS | CHANGE_NOUNS - {"growth"}]
         return rest or chunk
 
     def _of(self, k: int, before: Sequence[Chunk]) -> Chunk:
         """The concept of condition k, those before it being known."""
+        if (person := self._person(k)) is not None:
+            return [person]
         own, left = self._own[k], self._left(k)
         if own and self._is_with(k):
             return own
@@ -99,12 +105,23 @@ class Concepts:
         if k == 0:
             return self._right(k)
         if self._same_unit(k - 1, k):
-            return list(before[k - 1])
+            return self._opening() or list(before[k - 1]) if self._own[k - 1] else list(before[k - 1])
         named = self._named(k)
         claimed = k + 1 < len(self._spans) and named == self._left(k + 1)  # it leads to the next condition
         return self._opening() or list(before[0]) if claimed or not named else named
 
+    def _person(self, k: int) -> int | None:
+        """The word right after an age for who is that old: "height of 3 year old boy 95 cm"."""
+        n = bisect_left(self._starts, self._spans[k][1])
+        if not self._conditions[k].unit.endswith(" of age") or n >= len(self._words):
+            return None
+        near = self._gap(self._spans[k][1], self._starts[n]) == ""
+        return n if near and self._words[n].text.lower() in PEOPLE else None
+
     def _same_unit(self, a: int, b: int) -> bool:
+        before = self._text[: self._spans[a][0]].lower().split()
+        if not self._conditions[a].unit and before and before[-1] in CAPACITIES:
+            return False  # "sleeps 6 under 150 a night"
         return len({self._units.get(self._conditions[k].unit).base_unit for k in (a, b)}) == 1
 
     def _is_with(self, k: int) -> bool:
@@ -123,6 +140,8 @@ class Concepts:
             return []
         if self._words[right[0]].text.lower() in DIMENSIONS or self._counts(k):
             return []
+        if any(self._has(k, n) is False for n in right):
+            return []  # "1400 rpm energy class a"
         return right
 
     def _opening(self) -> Chunk:
@@ -142,11 +161,15 @@ class Concepts:
         if k and chunks and self._gap(start, self._words[chunks[0][0]].start) == "":
             # "60 cm wide, no more than 500 euros"
             chunks[0] = [n for n in chunks[0] if self._words[n].text.lower() not in DIMENSIONS]
-        chunks = [chunk for chunk in map(self._trimmed, chunks) if chunk]
+            if self._conditions[k - 1].unit.endswith(" of age"):  # "10 year old boy under 20 pounds"
+                chunks[0] = [n for n in chunks[0] if self._words[n].text.lower() not in PEOPLE]
+        chunks = [c for c in (c if c and self._has(k, c[-1]) else self._trimmed(c) for c in chunks) if c]
         if chunks and self._units.get(self._conditions[k].unit).family == "age":  # "between the ages of 18 and 65"
             telling = [c for c in chunks if any(self._words[n].text.lower() not in AGES for n in c)]
             chunks = telling if k else telling or chunks
         if not chunks or (k and _PARTS.search(self._text[self._words[chunks[-1][-1]].end : stop])):
+            return []
+        if k and len(chunks) == 1 and self._is_place(k, start, chunks[0]):
             return []
         nearest = chunks[-1]
         if "/" in self._words[nearest[-1]].text:
@@ -157,6 +180,12 @@ class Concepts:
                 subject = subject[:-1]
             nearest = [*(n for n in subject if n not in nearest), *nearest]
         return nearest[-MOST_WORDS:]
+
+    def _is_place(self, k: int, start: int, chunk: Chunk) -> bool:
+        """Whether words before a price say where: "flights under 4 hours from london under 100 euros"."""
+        family = self._units.get(self._conditions[k].unit).family
+        where = self._gap(start, self._words[chunk[0]].start).lower() in ("from", "near", "to", "at")
+        return where and family.startswith("currency")
 
     def _right(self, k: int) -> Chunk:
         """The words that follow condition k, before the next one."""
@@ -208,13 +237,30 @@ class Concepts:
             found.update(range(bisect_right(self._ends, start), bisect_left(self._starts, end)))
         return sorted(found)
 
-    def _grown(self, chunk: Chunk) -> Chunk:
-        """With the words that go on with it: "4tb external hard drive"."""
+    def _grown(self, k: int, chunk: Chunk) -> Chunk:
+        """With the words that go on with it: "4tb external hard drive", but not "25 days holiday salary 35k"."""
         while chunk and len(chunk) < MOST_WORDS and chunk[-1] + 1 < len(self._words):
-            if self._gap(self._words[chunk[-1]].end, self._words[chunk[-1] + 1].start):
+            if self._gap(self._words[chunk[-1]].end, self._words[chunk[-1] + 1].start) or self._is_whole(k, chunk):
                 break
             chunk = [*chunk, chunk[-1] + 1]
         return chunk
+
+    def _is_whole(self, k: int, chunk: Chunk) -> bool:
+        """Whether a chunk ends before a word that has another amount than condition k, a limit or a code."""
+        after = self._words[chunk[-1] + 1].text.lower()
+        if after in LEADING and k + 1 < len(self._spans) and self._has(k + 1, chunk[-1] + 1):
+            return self._gap(self._ends[chunk[-1] + 1], self._spans[k + 1][0]) == ""  # "25% share deposit 5%"
+        return self._has(k, chunk[-1] + 1) is False or after in LIMITS or after[0].isdecimal()
+
+    def _has(self, k: int, n: int) -> bool | None:
+        """Whether word n has amounts of the kind of condition k; None for a word of which nothing is known."""
+        has = HAS.get(self._words[n].text.lower())
+        return None if has is None else has_family(has, self._units.get(self._conditions[k].unit).family)
+
+    def _inside(self, k: int) -> Chunk:
+        """The words between the parts of condition k: the "magnitude" of "above magnitude 6"."""
+        inside = set() if self._conditions[k].unit else set(self._within([self._spans[k]]))
+        return [n for n in self._free if n in inside]
 
     def _gap(self, start: int, end: int) -> str:
         return self._text[start:end].strip()

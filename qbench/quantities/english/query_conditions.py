@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from qbench.quantities.english.amounts import CALENDAR_YEAR
-from qbench.quantities.english.lexicon import FUNCTION_WORDS
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Change, Comparator, Span
 from qbench.quantities.units import Units
@@ -23,49 +23,30 @@ OUT_OF = (4.0, 5.0, 6.0, 10.0, 20.0, 100.0)
 """What a rating may be out of: the 10 of "8.3/10" asks nothing."""
 RESTATED = 0.05
 """How far an amount in brackets may be from the one before it that it restates, as a share."""
-SUBSTANCES = frozenset(("mass", "ratio", "volume", "energy", "data", "image", "length", "mass concentration"))
-"""Families of units after which the thing measured is named: "5% alcohol", "16 GB RAM", "54 cm frame"."""
-SUBSTANCE_WORDS = 2
-SELDOM = frozenset(("length", "image", "mass concentration"))
-"""Those after which the name of the next amount is as likely: "crp above 10 mg/l children under 5"."""
-PARTS = frozenset(
-    "screen display panel frame cable cord blade wheel wheels rim rims tyre tyres tire tires waist inseam heel "
-    "heels lens aperture barrel deck hose pipe driver drivers fabric".split()
-)
-"""What has a length of its own, named after it: "27 inch screen"."""
-MONEYED = frozenset("price budget cost rent salary wage fee revenue sales income profit size".split())
-LEADING = frozenset(
-    "rating score size index ratio capacity population rate height width length depth distance speed power temperature "
-    "pressure age efficiency dose weight volume output range storage".split()
-)
-"""What stands before its own amount, of money and otherwise: "ter below 0.15% fund size > 500m"."""
-OWN = {
-    "height": "length", "width": "length", "length": "length", "depth": "length", "distance": "length",
-    "speed": "speed", "power": "power", "temperature": "temperature", "pressure": "pressure", "weight": "mass",
-    "volume": "volume", "range": "length", "storage": "data",
-}  # fmt: skip
-"""Families that words of measure have, so that they go with an amount of that family: "40 cm cutting width 36 v"."""
 DOSES = frozenset(("milligram", "microgram", "international unit", "millilitre"))
-LASTING = frozenset(
-    "experience exp warranty guarantee playtime runtime battery maturity holiday holidays leave vacation follow-up "
-    "followup notice playback standby talktime autonomy".split()
-)
-"""What is named after a length of time that it has: "at least 2 yrs exp"."""
 MEASURED = frozenset(
     "price budget cost rent salary wage fee rating score metascore points size index ratio age capacity population "
     "ph bmi gpa iq eps spf count number total level rank value rate weight height length width depth distance speed "
     "power temperature pressure humidity odds quantity qty amount storage bp percentile efficiency magnitude p/e "
     "dose par handicap attendance employees revenue profit sales income turnover calories protein earned earning "
-    "earns sleeps sleeping seats seating grossed grossing grosses "
+    "earns sleeps sleeping seats seating serves serving feeds fits hosts accommodates grossed grossing grosses "
     "netted netting scored scoring scores rated weighing weighs costing paid paying "
-    "pays".split()
+    "pays "
+    "hba1c a1c glucose egfr crp esr hb hgb haemoglobin hemoglobin ferritin tsh psa ldl hdl triglycerides wbc inr hr rr "
+    "spo2 sats gcs lactate troponin d-dimer dimer fio2 peep map sbp dbp fev1 bnp ntprobnp alt ast bilirubin albumin "
+    "calcium magnesium phosphate sodium potassium urea bun creatinine amh fsh lh vei era platelets pulse temp fever "
+    "sugar cholesterol loan mortgage deposit".split()
 )
 """What a bare number right after it is a value of: "score 80", "grossed 500000". After other words it is one of a name:
 "iphone 13"."""
+CAPACITIES = frozenset(
+    "sleeps sleeping seats seating serves serving feeds fits hosts accommodates carries holds".split()
+)
+"""Those among them that say how many a thing is for, and nothing of the amounts that follow."""
 OPENING = 6
-DIMENSIONS = frozenset("away apart tall high long wide deep thick across old max min or more".split())
+DIMENSIONS = frozenset("away apart left remaining tall high long wide deep thick across old max min or more".split())
 """Words after an amount that name nothing of their own: "a beach 500 m away"."""
-PORTIONS = frozenset("g ml kg km l".split())
+PORTIONS = frozenset("g ml kg km l ul mm3".split())
 OFTEN, EACH = frozenset("once twice thrice".split()), frozenset("a an per each every".split())
 TURNS, DAILY = frozenset("day week month year hour".split()), frozenset("daily weekly monthly hourly".split())
 """What makes "twice a day" and "once weekly"."""
@@ -106,7 +87,7 @@ def join(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Un
     """
     conditions = _ranges(tokens, _ratings(tokens, conditions), units)
     conditions = _carry(tokens, _lend(tokens, _pairs(tokens, conditions), units), units)
-    return _with_substances(tokens, _without_restatements(tokens, conditions, units), units)
+    return _without_restatements(tokens, conditions, units)
 
 
 def portions(tokens: Sequence[Token]) -> Iterator[Span]:
@@ -116,6 +97,12 @@ def portions(tokens: Sequence[Token]) -> Iterator[Span]:
             yield per.start, unit.end
         if per.low in OFTEN and number.low in EACH and unit.low in TURNS:
             yield per.start, unit.end
+    for slash, number, unit in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if slash.text == "/" and number.kind == "number" and unit.low in PORTIONS and glued(slash, number):
+            yield slash.start, unit.end  # "amoxicillin 250 mg/5ml"
+    for number, slash, unit in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if number.kind == "number" and slash.text == "/" and unit.low in PORTIONS and glued(number, slash):
+            yield slash.start, unit.end  # "platelets 50 x 10^9/l"
     for often, daily in pairwise(tokens):
         if often.low in OFTEN and daily.low in DAILY:
             yield often.start, daily.end
@@ -126,10 +113,19 @@ def _ratings(tokens: Sequence[Token], conditions: Sequence[ReadCondition]) -> li
     merged: list[ReadCondition] = []
     for each in conditions:
         a = merged[-1] if merged else None
-        out_of = a is not None and not a.unit and each.plain and each.low in OUT_OF and each.first - a.last == 1
-        if a is not None and out_of and a.high <= each.low and tokens[a.last].text == "/":
+        number = bisect_left(tokens, each.value_span[0], key=lambda t: t.start)
+        out_of = a is not None and not a.unit and each.low in OUT_OF
+        joint = "" if a is None else " ".join(t.low for t in tokens[a.last : number])
+        if a is not None and out_of and a.high <= each.low and joint in ("/", "out of"):
+            between = tokens[a.last].start, tokens[number - 1].end
             merged[-1] = replace(
-                a, unit=each.unit, unit_span=each.unit_span, last=each.last, used=(*a.used, *each.used)
+                a,
+                unit=each.unit,
+                unit_span=each.unit_span,
+                last=each.last,
+                used=(*a.used, between, *each.used),
+                comparator=each.comparator if a.plain else a.comparator,
+                plain=a.plain and each.plain,
             )
         else:
             merged.append(each)
@@ -157,9 +153,7 @@ def _range(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: U
     if b.first - a.last != 1:
         return None
     lead = a.first if within else a.first - 1
-    while (
-        lead > 0 and a.first - lead < 4 and tokens[lead].low in ("the", "years", "year", "of", "a", "about", "around")
-    ):
+    while lead > 0 and a.first - lead < 4 and tokens[lead].low in _BEFORE_RANGE:
         lead -= 1
     if lead < 0 or tokens[a.last].low not in EDGES.get(tokens[lead].low, ()):
         return None
@@ -168,6 +162,9 @@ def _range(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: U
         return None
     scale = (b.low, b.high) if b.unit in ("", unit) else tuple(units.convert(x, b.unit, unit) for x in (b.low, b.high))
     low, high = min(a.low, scale[0]), max(a.high, scale[1])
+    between: tuple[Span, ...] = ((tokens[lead].start, b.value_span[1]),)
+    if any(t.low in _SCALE for t in tokens[lead + 1 : a.first]):  # "between magnitude 5 and 6"
+        between = (tokens[lead].start, tokens[lead].end), (a.value_span[0], b.value_span[1])
     return replace(
         a,
         comparator="between",
@@ -176,12 +173,17 @@ def _range(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: U
         unit=unit,
         first=lead,
         last=b.last,
-        used=(*a.used, *b.used, (tokens[lead].start, b.value_span[1])),
+        used=(*a.used, *b.used, *between),
         plain=False,
         concept_spans=a.concept_spans or b.concept_spans,
         value_span=(a.value_span[0], b.value_span[1]),
         unit_span=a.unit_span or b.unit_span,
     )
+
+
+_SCALE = frozenset("magnitude grade level stage category".split())
+_BEFORE_RANGE = _SCALE | frozenset("the years year of a about around".split())
+"""Words between "between" and the first of two amounts."""
 
 
 def _of_two_units(a: ReadCondition, b: ReadCondition, units: Units) -> ReadCondition | None:
@@ -228,10 +230,10 @@ def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: U
     done: list[ReadCondition] = []
     for b in conditions:
         a = done[-1] if done else None
-        if a is not None and all(t.low in CONNECTORS for t in tokens[a.last : b.first]) and a.last < b.first:
+        if a is not None and _connected(tokens, a, b):
             if a.unit and not b.unit and not b.plain and not _scaled(tokens, a, b):
                 b = replace(b, unit=a.unit, unit_span=a.unit_span)
-            elif b.unit and not a.unit and not a.plain and b.unit != CALENDAR_YEAR and _one_thing(a, b, units):
+            elif b.unit and not a.unit and not a.plain and b.unit != CALENDAR_YEAR and _one_thing(tokens, a, b, units):
                 a = replace(a, unit=b.unit, unit_span=b.unit_span)
             if units.get(a.unit).base_unit == units.get(b.unit).base_unit:
                 a = replace(a, concept_spans=a.concept_spans or b.concept_spans)
@@ -241,11 +243,23 @@ def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: U
     return done
 
 
-def _one_thing(a: ReadCondition, b: ReadCondition, units: Units) -> bool:
+def _connected(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -> bool:
+    """Whether two conditions are on one thing: "over 2 and under 5 kg", "more than 2 less than 5 kg"."""
+    if a.last == b.first:
+        sides = (a.comparator[0], b.comparator[0]) == ((">", "<") if a.low < b.low else ("<", ">"))
+        open_ended = tokens[a.last - 1].kind == "number"  # not "rating of 4 or above under $20"
+        return sides and open_ended and not a.unit and b.low / _NEARLY <= a.low <= b.low * _NEARLY
+    return all(t.low in CONNECTORS for t in tokens[a.last : b.first])
+
+
+def _one_thing(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: Units) -> bool:
     """Whether b's unit may be a's: counted nouns only of the ends of a range, not "era under 3 and 200+ strikeouts"."""
     if b.plain and not b.low / _ALIKE <= a.low <= b.low * _ALIKE:
         return False  # "a salary of at least 60k and 30 days of holiday"
-    if units.get(b.unit).family != "count" or b.plain:
+    count = units.get(b.unit).family == "count"
+    if count and b.plain and a.first and tokens[a.first - 1].low in MEASURED:
+        return False  # "pitchers with era below 3 and 200 innings"
+    if not count or b.plain:
         return True
     up, down = a.comparator in (">", ">="), a.comparator in ("<", "<=")
     return (up and b.comparator in ("<", "<=") and a.low < b.low) or (
@@ -253,6 +267,8 @@ def _one_thing(a: ReadCondition, b: ReadCondition, units: Units) -> bool:
     )
 
 
+_NEARLY = 10
+"""Two bounds on one thing that nothing joins are at most so many times as large as one another."""
 _ALIKE = 100
 """Two numbers that share a unit are at most so many times as large as one another."""
 
@@ -304,53 +320,3 @@ def _without_restatements(
                 continue
         done.append(each)
     return done
-
-
-def _with_substances(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
-    """With what follows each amount as the words of its concept: "beer under 5% alcohol", "10 g protein, 5 g sugar"."""
-    following = [*conditions[1:], None][: len(conditions)]
-    return [
-        replace(each, concept_spans=tuple(_substance(tokens, each, after, units)))
-        for each, after in zip(conditions, following, strict=True)
-    ]
-
-
-def _substance(
-    tokens: Sequence[Token], condition: ReadCondition, after: ReadCondition | None, units: Units
-) -> list[Span]:
-    """The words right after an amount that name what there is so much of, "of" left out.
-
-    Args:
-        tokens: of the query.
-        condition: of the amount.
-        after: the next condition, whose own name may stand there.
-        units: the known units.
-    """
-    k, stop, found = condition.last, len(tokens) if after is None else after.first, list[Token]()
-    family = units.get(condition.unit).family
-    of = k < stop and tokens[k].low == "of"
-    if not condition.unit or not (of or family in SUBSTANCES or family == "time"):
-        return []
-    k += of
-    while k < stop and len(found) < SUBSTANCE_WORDS and tokens[k].kind == "word":
-        if tokens[k].low in FUNCTION_WORDS or tokens[k].low in DIMENSIONS:
-            break
-        found.append(tokens[k])
-        k += 1
-    if not found or (family == "time" and not of and all(t.low not in LASTING for t in found)):
-        return []
-    if after is not None and k == stop and not of and condition.first:
-        late = tokens[condition.last - 1].end > max(condition.value_span[1], *(condition.unit_span or (0, 0)))
-        if _names(found[-1], family, after, units) or (late and after.unit in DOSES):
-            return []  # "10% or more semaglutide 2.4 mg"
-    return [(t.start, t.end) for t in found]
-
-
-def _names(word: Token, family: str, after: ReadCondition, units: Units) -> bool:
-    """Whether a word between two conditions names the second: "ter below 0.15% fund size > 500m", "300 g price 5"."""
-    following = units.get(after.unit).family
-    if following.startswith("currency"):
-        return word.low in MONEYED
-    if (own := OWN.get(word.low)) in (family, following):
-        return own == following
-    return word.low in LEADING or (family in SELDOM and word.low not in PARTS)

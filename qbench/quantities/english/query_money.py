@@ -17,14 +17,18 @@ HEAVIEST = {
     3: "earphone earbud headphone headset phone smartphone watch smartwatch mouse keyboard shoe sneaker trainer boot "
     "dress jacket coat shirt jean skirt perfume charger cable ssd router webcam camera lens gift present toy game "
     "book novel wine whisky tablet kindle e-reader ipad iphone airpod console controller sunglasses handbag makeup "
-    "jewellery necklace razor hairdryer kettle toaster lamp",
+    "jewellery necklace razor hairdryer kettle toaster lamp "
+    "frother grinder mixer mug bottle pan pot knife vase candle clock toy puzzle scarf belt hat wallet purse umbrella "
+    "pillow duvet towel bedding curtain rug cushion trouser jumper hoodie sweater legging sandal slipper heel sock bra "
+    "plant seed bulb drill sander saw torch cable adapter hub charger powerbank stylus trackpad microphone "
+    "calculator stapler pen planner rucksack mirror frame poster print",
     30: "laptop notebook macbook chromebook monitor drone tent backpack stroller pushchair guitar vacuum hoover "
     "printer microwave blender speaker soundbar scooter",
     400: "tv sofa mattress fridge freezer washer dryer dishwasher desk table wardrobe bike bicycle bed wedding",
     7000: "car hatchback estate saloon convertible suv van bmw audi vw ford toyota mercedes honda nissan volvo kia",
     0: "flight hotel hostel flat house apartment studio holiday ticket room meal restaurant course insurance "
     "subscription contract sim broadband concert theatre weekend cruise villa cottage haircut airbnb resort deposit "
-    "bedroom job internship spa tour",
+    "bedroom job internship spa tour ferry venue party train coach taxi class lesson gym membership dentist surgery",
 }
 """Things by the most pounds that anyone would ask one of them to weigh."""
 _MOST = {word: most for most, words in HEAVIEST.items() for word in words.split()}
@@ -36,6 +40,12 @@ WEIGHED = frozenset(
 HOMES = frozenset("house houses flat flats apartment apartments villa bungalow condo penthouse mansion".split())
 LOCAL = frozenset("within from away high tall wide long walk beach sea deep fence wall ceiling garden".split())
 """Homes, and the words with which metres are said of them."""
+BABIES = frozenset(
+    "romper rompers bodysuit bodysuits sleepsuit sleepsuits onesie onesies babygrow babygrows dungarees snowsuit "
+    "pramsuit bib bibs teether teethers weaning soother dummy puree pouch pouches".split()
+)
+"""What is made for so many months."""
+OLDEST = 36
 LONGEST = 100
 """Tokens of a query at most: what is longer is prose, and tells by its words."""
 FEWEST_EACH = 20.0
@@ -54,6 +64,8 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
     if written == "pp" and quantity.value >= FEWEST_EACH and not any(t.text == "%" for t in tokens):
         return replace(quantity, unit="", family="", base_unit="", base_value=quantity.value, base_high=quantity.high)
     words = [t.low for t in tokens if t.kind == "word"]
+    if quantity.unit == "metre" and not BABIES.isdisjoint(words):
+        return _months(quantity, units) if written == "m" and quantity.high <= OLDEST else quantity
     if quantity.unit == "metre":
         return _millions(tokens, quantity, words)
     surface = next((t.low for t in tokens if t.start == start), "")
@@ -86,6 +98,15 @@ def _millions(tokens: Sequence[Token], quantity: Quantity, words: Sequence[str])
         quantity, value=low, high=high, unit="", family="", base_unit="", base_value=low, base_high=high,
         value_span=span, unit_span=None,
     )  # fmt: skip
+
+
+def _months(quantity: Quantity, units: Units) -> Quantity:
+    """The "12-18m" of "romper 12-18m" is months: nobody is so long."""
+    month = units.get("month")
+    low, high = (units.to_base(value, month.name) for value in (quantity.value, quantity.high))
+    return replace(
+        quantity, unit=month.name, family=month.family, base_unit=month.base_unit, base_value=low, base_high=high
+    )
 
 
 def _thing(word: str) -> str | None:

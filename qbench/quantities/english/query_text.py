@@ -1,8 +1,4 @@
-"""How queries are typed: in small letters, with a comma for a decimal point, with phrases in quotation marks.
-
-`as_in_prose` rewrites what documents would write otherwise, character for character, so that offsets stay;
-`search_words` gives what is left to search for.
-"""
+"""What is left of a query to search for: its words whole as they are typed, and its phrases in quotation marks."""
 
 from __future__ import annotations
 
@@ -15,42 +11,6 @@ from qbench.quantities.english.lexicon import SEARCH_NOISE
 from qbench.quantities.english.tokens import Token, abbreviates, glued
 from qbench.quantities.types import Span
 
-_CAPITALS = {symbol.lower(): symbol for symbol in "W V IU Wh kJ MWh MHz Ah mA mV VA GW".split()}
-_SYMBOLS = re.compile(
-    r"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)(?:(?P<space>\s?)(?P<symbol>w|v|iu|wh|kj|mwh|mhz)|(?P<glued>ah|ma|mv|va|gw))"
-    r"(?![\w'’/.])(?!(?<=\sv)\s+\d)"
-)
-"""Symbols with capital letters: "65w charger", "12 v battery"; not the versus of "team a 3 v 2 team b"."""
-_WIRELESS = re.compile(
-    r"(?<![\w.])[2-6]g(?=\s(?:phones?|smartphones?|iphones?|mobiles?|routers?|networks?|modems?|tablets?|laptops?|sim|"
-    r"plans?|towers?|coverage|data|internet|broadband|hotspots?|$)|$)"
-)
-_DEVICES = re.compile(r"\b(?:phone|smartphone|mobile|router|modem|tablet|laptop|watch|network|internet)(?:s|es)?\b")
-"""Generations of mobile networks, not grams: "5g phone", "tablet with 4g"."""
-_MONEY = (
-    "usd|eur|gbp|inr|chf|cad|aud|nzd|hkd|sgd|jpy|cny|rmb|krw|sek|nok|dkk|pln|czk|huf|ron|brl|mxn|ars|zar|aed|sar|thb|"
-    "idr|myr|php|btc|eth|rs"
-)
-_CODES = re.compile(rf"(?<![\w.])(?:{_MONEY})(?=\.?\s?\d)|(?<=\d)\s?(?:{_MONEY})\b")
-"""Codes of currencies beside a number: "usd 100". Not those that are words: "all", "top", "try"."""
-_DEGREES = re.compile(
-    r"(?<![\w.,])(?P<number>-?\d{2,4}(?:\.\d)?) (?P<scale>[cf])(?=$|[,;)]|\s(?:in|for|or|and|at|to)\s)"
-)
-"""Degrees in small letters, after a space: "polymers 100-150 c"; not the kind of "type 2 c"."""
-_WATTS = re.compile(r"(?<=\d)(?P<space>\s?)mw\b")
-_PLANTS = re.compile(r"\b(?:wind|turbines?|solar|pv|plants?|reactors?|grid|farms?|stations?)\b")
-"""What has megawatts, where others have milliwatts: "wind turbines of 5 mw"."""
-_WITH = re.compile(r"(?<![\w/])w/(?=\s|\d)", re.IGNORECASE)
-"""Short for "with"; "w/o" is for "without"."""
-_WITHOUT = re.compile(r"(?<![\w/])w/o(?!\w)", re.IGNORECASE)
-_ONE = re.compile(
-    r"(?P<bound>\b(?:than|over|under|within|least|most|up to|above|below|around|about|exceeding)\s)(?P<one>an?)"
-    r"(?=\s(?:second|minute|hour|day|week|fortnight|month|year|decade|mile|kilometre|kilometer|km|metre|meter|foot|inch|"
-    r"yard|acre|hectare|gallon|pint|litre|liter|gram|kilo|kilogram|kg|pound|ounce|stone|ton|tonne|dollar|euro|cent)\b)",
-    re.IGNORECASE,
-)
-"""One of something, bounded: "more than an hour", "within a mile"."""
-_DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d+,\d{1,2}(?![\d,]|\.\d|\s?(?:or|and)\s\d)")
 _QUOTED = re.compile(r"""(?<![\w"“])(?:"(?=[^\s"])[^"]*[^\s"]"|“[^“”]+”)(?!\w)""")
 _SEPARATORS = frozenset(',;:?!()[]{}<>=|"“”«»…–—*~^\\')
 """Marks that part words even where they are glued to them; others are part of a word: "usb-c", "p/e", "R&D"."""
@@ -68,27 +28,11 @@ _AFTER_ALL = frozenset("inclusive season weather wheel terrain day".split())
 """Words with which "all" is a kind of thing: "all inclusive holidays"."""
 _TO_US = frozenset("ask show give tell let get find help of for about to with than teach send".split())
 """Words with which "us" is no country: "show us flats", but "us states"."""
+_PARTICLES = frozenset("out off up".split())
+"""Words that go with the one before: "call out", "laid off", "follow up"."""
 _RELATIVE = frozenset("that which who".split())
 _LINKING = frozenset("cost costs weigh weighs take takes sell sells run runs last lasts".split())
 """Verbs that only lead from a thing to its number: "phones that cost less than $200"."""
-
-
-def as_in_prose(text: str) -> str:
-    """The text as a document would write it, of the same length: "65w" is "65W", "usd 100" "USD 100", "1,5" "1.5"."""
-    text = _DECIMAL_COMMA.sub(lambda match: match.group().replace(",", "."), text)
-    text = _WITHOUT.sub("not", _WITH.sub("in", text))
-    text = _ONE.sub(lambda match: match["bound"] + "1".ljust(len(match["one"])), text)
-    text = _SYMBOLS.sub(_with_capitals, text)
-    if _DEVICES.search(text):
-        text = _WIRELESS.sub(lambda match: match.group().upper(), text)
-    text = _DEGREES.sub(lambda match: match["number"] + "°" + match["scale"].upper(), text)
-    watts = "MW" if _PLANTS.search(text) else "mW"
-    text = _WATTS.sub(lambda match: match["space"] + watts, text)
-    return _CODES.sub(lambda match: match.group().upper().replace("RS", "Rs"), text)
-
-
-def _with_capitals(match: re.Match[str]) -> str:
-    return match["number"] + (match["space"] or "") + _CAPITALS[match["symbol"] or match["glued"]]
 
 
 def quoted(text: str) -> list[Span]:
@@ -121,21 +65,44 @@ def search_words(text: str, tokens: Sequence[Token], used: Sequence[Span], phras
         phrases: of `quoted`; their words are kept whatever they are.
     """
     shouts = text.upper() == text
-    found = []
+    found: list[SearchWord] = []
     for run in _runs(tokens, list(_outside(tokens, used))):
         first, last = tokens[run[0]], tokens[run[-1]]
         word = text[first.start : last.end]
-        phrased = in_phrase(first.start, phrases)
-        # "US" and "WHO" are names where other words are in small letters.
-        name = len(word) > 1 and word.isupper() and not shouts
-        following = tokens[run[-1] + 1].low if run[-1] + 1 < len(tokens) else ""
-        name = name or (word.lower() == "all" and following in _AFTER_ALL)
-        before = tokens[run[0] - 1].low if run[0] else ""
-        name = name or (word == "us" and before not in _TO_US)
-        linking = word.lower() in _LINKING and run[0] > 0 and tokens[run[0] - 1].low in _RELATIVE
-        if phrased or name or not (linking or word.lower() in _NOISE):
-            found.append(SearchWord(word, first.start, last.end))
+        if in_phrase(first.start, phrases) or _is_searched(tokens, run, word, found, shouts=shouts):
+            parts = re.finditer(r"\S+", word)  # of "7 in 1", one word with spaces
+            found += [SearchWord(p.group(), first.start + p.start(), first.start + p.end()) for p in parts]
     return found
+
+
+def _is_searched(
+    tokens: Sequence[Token], run: Sequence[int], word: str, found: Sequence[SearchWord], *, shouts: bool
+) -> bool:
+    """Whether a word says what is searched for: it is no function word, or stands where a function word is a name.
+
+    Args:
+        tokens: of the query.
+        run: the word's tokens.
+        word: as it is typed.
+        found: the search words before it.
+        shouts: whether all of the query is in capitals.
+    """
+    low = word.lower()
+    before = tokens[run[0] - 1] if run[0] else None
+    lead = "" if before is None else before.low
+    following = tokens[run[-1] + 1].low if run[-1] + 1 < len(tokens) else ""
+    if low in _LINKING and lead in _RELATIVE:
+        return False
+    if low not in _NOISE or (len(word) > 1 and word.isupper() and not shouts):
+        return True  # "US" and "WHO" are names where other words are in small letters
+    if low in _PARTICLES:
+        return bool(found) and before is not None and found[-1].end == before.end
+    return (
+        (low == "all" and following in _AFTER_ALL)
+        or (word == "us" and lead not in _TO_US)
+        or (low == "let" and lead == "to")  # "house to let"
+        or (low == "due" and following != "to")
+    )
 
 
 def _runs(tokens: Sequence[Token], free: Sequence[int]) -> Iterator[list[int]]:

@@ -34,6 +34,11 @@ COMMON_NOUNS = frozenset(
     "quarter scruple".split()
 )
 """Names that begin many compounds ("two chain stores"): in the singular they are no unit of another number than 1."""
+PIECES = {
+    "pcs": "piece", "pc": "piece", "pk": "pack", "prs": "pair", "br": "bedroom", "bd": "bedroom", "bdr": "bedroom",
+    "bhk": "bedroom", "ba": "bathroom", "pax": "person", "ppl": "people", "wpm": "word per minute",
+}  # fmt: skip
+"""How shops and agents shorten what they count."""
 CODE_SCALES = {"M": 1e6, "m": 1e6, "k": 1e3, "K": 1e3, "T": 1e3, "B": 1e9}
 """Letters before a currency's code: "MSEK 5", "30 TEUR"."""
 DIMENSIONS = frozenset("long wide tall high deep thick square diameter".split())
@@ -106,7 +111,7 @@ class UnitReader:
                 j += j + 1 < len(tokens) and tokens[j].low == "odd"  # "30-odd km"
         match = self._match(tokens, text, j, number) or self._quote_mark(tokens, text, j)
         match = match or self._glued_letter(tokens, j, number) or self._bracketed(tokens, text, j, number)
-        match = match or self._inch(tokens, j, number) or self._glued_pair(tokens, j)
+        match = match or self._inch(tokens, j, number) or self._glued_pair(tokens, j) or self._pieces(tokens, j, number)
         return match if match is not None else (None, number.last, None)
 
     def _bracketed(self, tokens: Sequence[Token], text: str, j: int, number: Number) -> UnitMatch | None:
@@ -143,6 +148,13 @@ class UnitReader:
                 or (after.text.islower() and after.low not in FUNCTION_WORDS | VERBS)
             )
         return (self.units.get("inch"), j + 1, (tokens[j].start, tokens[j].end)) if measured else None
+
+    def _pieces(self, tokens: Sequence[Token], j: int, number: Number) -> UnitMatch | None:
+        """ "3br", "50pcs": what shops and agents count, glued to its number."""
+        if j >= len(tokens) or number.scaled or number.written or not glued(tokens[j - 1], tokens[j]):
+            return None
+        noun = PIECES.get(tokens[j].low)
+        return (self.units.get(noun), j + 1, (tokens[j].start, tokens[j].end)) if noun else None
 
     def _glued_pair(self, tokens: Sequence[Token], j: int) -> UnitMatch | None:
         """ "1.5gMJ-1", "3gkg−1": two symbols without anything between, the second to a negative power."""
@@ -205,7 +217,7 @@ class UnitReader:
                 return False
         if surface in ("x", "×") and following is not None and following.kind == "number":
             return False
-        if surface == "A" and joined and (_section_name(tokens, j) or 1900 <= number.value <= 2100):
+        if surface == "A" and joined and not cued and (_section_name(tokens, j) or 1900 <= number.value <= 2100):
             return False  # "section 409A", "the 2006A options"
         if surface == "a" and following is not None and not _may_follow_a(following):
             return False
@@ -316,7 +328,13 @@ def _name_fits(tokens: Sequence[Token], j: int, match: Match, number: Number) ->
         # "5 second-half goals": the word belongs to what follows
         if glued(following, tokens[last + 1]) and tokens[last + 1].low not in AFTER_HYPHEN:
             return tokens[last + 1].kind != "word" or match.unit.family in ("ratio", "mass", "length", "currency")
-    if plain and word.low in COMMON_NOUNS and number.value > 1:
+    sense = resolve(word.low, tokens, j, last) if plain and word.low in ("bar", "cup") else None
+    if (
+        plain
+        and word.low in COMMON_NOUNS
+        and number.value > 1
+        and not (sense is not None and sense.cued and sense.unit)
+    ):
         if word.low == "point" and following.low in _MOVED:
             return True  # "a 150 point rise"
         return following.kind != "word" or following.low in FUNCTION_WORDS or not following.text.islower()
@@ -355,7 +373,7 @@ def _looks_like_money(tokens: Sequence[Token], i: int, surface: str) -> bool:
 def _section_name(tokens: Sequence[Token], j: int) -> bool:
     """Whether "409A" names a section: a capitalised word stands beside it."""
     beside = [tokens[k] for k in (j - 2, j + 1) if 0 <= k < len(tokens)]
-    return any(t.kind == "word" and t.text[:1].isupper() for t in beside)
+    return any(t.kind == "word" and t.text[:1].isupper() and len(t.text) > 2 for t in beside)
 
 
 def _no_quotation(text: str, at: int, mark: str) -> bool:

@@ -19,7 +19,10 @@ FOLDER = Path(__file__).parent / "everyday_queries"
 FILES = (
     "developed.txt", "unseen.txt", "later.txt", "last.txt", "fifth.txt", "sixth.txt", "seventh.txt", "eighth.txt",
     "ninth.txt", "tenth.txt", "eleventh.txt", "twelfth.txt", "thirteenth.txt", "fourteenth.txt",
-    "fifteenth.txt", "sixteenth.txt", "seventeenth.txt"
+    "fifteenth.txt", "sixteenth.txt", "seventeenth.txt", "eighteenth.txt", "nineteenth.txt", "twentieth.txt",
+    "twentyfirst.txt", "twentysecond.txt", "twentythird.txt", "twentyfourth.txt", "twentyfifth.txt", "twentysixth.txt",
+    "twentyseventh.txt", "twentyeighth.txt", "twentyninth.txt", "thirtieth.txt", "thirtyfirst.txt", "thirtysecond.txt",
+    "thirtythird.txt", "thirtyfourth.txt", "thirtyfifth.txt", "thirtysixth.txt", "thirtyseventh.txt",
 )  # fmt: skip
 """Queries in the order in which they were written: the first and the fifth were worked on, the others read first."""
 SMALL = frozenset("a an the of in on at for with and or to by from is are that than per s".split())
@@ -27,13 +30,16 @@ SMALL = frozenset("a an the of in on at for with and or to by from is are that t
 _WORD = re.compile(r"[^\s,\"“”()]+")
 _CONDITION = re.compile(
     r"(?P<optional>\? )?(?P<comparator>\S+) (?P<low>-?[\d.]+?)(?:\.\.(?P<high>[\d.]+))? (?P<units>[^\[]+?)"
-    r"(?: \[(?P<concept>[^\]]+)\])?"
+    r"(?: (?P<change>up|down))?(?: \[(?P<concept>[^\]]+)\])?"
 )
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A condition as a person reads it: its unit is one of `units`, its concept holds the words of `concept`."""
+    """A condition as a person reads it: its unit is one of `units`, its concept holds the words of `concept`.
+
+    `change` is "up" or "down" where it asks for a rise or a fall.
+    """
 
     comparator: str
     low: float
@@ -41,6 +47,7 @@ class Asked:
     units: tuple[str, ...]
     concept: frozenset[str]
     optional: bool
+    change: str
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ class Case:
 
 
 def load(name: str) -> list[Case]:
-    """The cases of a file of lines "query | words (loose word) | comparator value unit [concept] ; ..."."""
+    """The cases of a file of lines "query | words (loose word) | comparator value unit change [concept] ; ..."."""
     lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
     return [_case(line) for line in lines if line and not line.startswith("#")]
 
@@ -78,7 +85,15 @@ def _asked(text: str) -> Asked:
     low = float(match["low"])
     units = tuple("" if unit == "none" else unit for unit in match["units"].split(" or "))
     high = float(match["high"] or low)
-    return Asked(match["comparator"], low, high, units, _words(match["concept"] or ""), bool(match["optional"]))
+    return Asked(
+        match["comparator"],
+        low,
+        high,
+        units,
+        _words(match["concept"] or ""),
+        bool(match["optional"]),
+        match["change"] or "",
+    )
 
 
 def _words(text: str) -> frozenset[str]:
@@ -118,6 +133,8 @@ def _same(asked: Asked, condition: Condition) -> bool:
 
 def _concept_faults(case: Case, asked: Asked, condition: Condition) -> Iterator[str]:
     """A concept has the label's words, and none of another condition's label; a year is of whatever else is asked."""
+    if condition.change != asked.change:
+        yield f"{condition.value_text}: change {condition.change!r} instead of {asked.change!r}"
     words = frozenset(condition.concept)
     others = frozenset().union(*(each.concept for each in case.conditions)) - asked.concept
     for word in sorted(asked.concept - words):

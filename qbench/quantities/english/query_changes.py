@@ -1,0 +1,68 @@
+"""Whether a query asks for a rise or a fall: "rent rise over 5%", but "climbs over 2000 m", "contract over 18"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qbench.quantities.english.change_words import MOVES, NOUNS_TOO, TURNS, directed
+from qbench.quantities.english.comparator_phrases import LESS, MORE
+from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, FUNCTION_WORDS
+from qbench.quantities.english.query_conditions import DOSES
+from qbench.quantities.english.tokens import Token
+from qbench.quantities.types import Change, Quantity
+
+CHANGES = directed("increase rise", "up") | directed("decrease reduction decline", "down")
+"""Nouns of change before a bound, whatever the unit; others are things as well ("a drop over 100 m")."""
+SHARES = directed("hike gain surge jump", "up") | directed("drop fall cut plunge slump", "down")
+"""Nouns of change before a bound that is a percentage."""
+PARTS = frozenset(("percentage", "percentage point", "basis point"))
+THINGS = frozenset(
+    "tank climb dive slide mark lift balloon rocket rally crash dip spike leap retreat swell slip".split()
+)
+"""Words of change that name things: "fish tank over 100 l"."""
+
+
+def change(tokens: Sequence[Token], first: int, last: int, quantity: Quantity) -> Change:
+    """The change that a quantity of a query is the size of; "" where it asks for a level.
+
+    Args:
+        tokens: of the query.
+        first, last: the quantity's token range with its unit and the words that bound it.
+        quantity: as it was read.
+    """
+    if quantity.change:
+        named = _is_dose(tokens, last, quantity) or _is_named(tokens, first, last, quantity)
+        return "" if named else quantity.change
+    bounded = quantity.comparator_span is not None and quantity.comparator_span[0] < quantity.value_span[0]
+    if first < 2 or not bounded:
+        return ""
+    what, noun = tokens[first - 2], tokens[first - 1].low
+    if what.kind != "word" or what.low in FUNCTION_WORDS or what.low == "high":
+        return ""  # "high rise over 100 m"
+    if noun == "loss":
+        return "down" if what.low == "weight" else ""
+    noun = noun.removesuffix("s")
+    return CHANGES.get(noun) or (SHARES.get(noun, "") if quantity.unit in PARTS else "")
+
+
+def _is_dose(tokens: Sequence[Token], last: int, quantity: Quantity) -> bool:
+    """Whether what changes is not the amount before it: "statin 40 mg ldl reduction"."""
+    if quantity.unit not in DOSES or last >= len(tokens) or tokens[last].kind != "word":
+        return False
+    return tokens[last].low not in CHANGE_NOUNS | CHANGE_VERBS | FUNCTION_WORDS
+
+
+def _is_named(tokens: Sequence[Token], first: int, last: int, quantity: Quantity) -> bool:
+    """Whether a word of change belongs to what is asked for, or to the next amount: "2 gb older than 30 days"."""
+    if last + 1 < len(tokens) and tokens[last].low in MORE + LESS and tokens[last + 1].low in ("than", "then"):
+        return True
+    moves = [k for k, t in enumerate(tokens[:first]) if t.low in MOVES or t.low in TURNS]
+    if not moves and quantity.family == "count" and last < len(tokens) and tokens[last].kind == "word":
+        after = tokens[last].low  # "shredder 12 sheet cross cut"
+        return after not in MOVES and after not in TURNS and after not in FUNCTION_WORDS
+    if len(moves) != 1:
+        return False
+    word, following = tokens[moves[0]].low, tokens[moves[0] + 1].low
+    noun = word.removesuffix("s")
+    opens = moves[0] == 0 and noun in NOUNS_TOO and word != noun and following != "of"
+    return opens or noun == "contract" or (noun in THINGS and quantity.unit not in PARTS)

@@ -1,0 +1,174 @@
+"""Which words after an amount name what there is so much of: "16 gb ram", but "25 days salary 35k"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from qbench.quantities.english.lexicon import FUNCTION_WORDS
+from qbench.quantities.english.query_conditions import CAPACITIES, DIMENSIONS, DOSES, ReadCondition
+from qbench.quantities.english.tokens import Token
+from qbench.quantities.types import Span
+from qbench.quantities.units import Units
+
+SUBSTANCES = frozenset(("mass", "ratio", "volume", "energy", "data", "image", "length", "mass concentration"))
+"""Families of units after which the thing measured is named: "5% alcohol", "16 GB RAM", "54 cm frame"."""
+SUBSTANCE_WORDS, _MOST_WORDS = 2, 4
+SELDOM = frozenset(("length", "image", "mass concentration"))
+"""Those after which the name of the next amount is as likely: "crp above 10 mg/l children under 5"."""
+WORN = frozenset("waist leg inseam collar chest bust".split())
+"""What a bare number before it is the size of: "jeans 32 waist"."""
+PARTS = WORN | frozenset(
+    "screen display panel frame cable cord blade wheel wheels rim rims tyre tyres tire tires heel heels lens aperture "
+    "barrel deck hose pipe driver drivers fabric".split()
+)
+"""What has a length of its own, named after it: "27 inch screen"."""
+LEADING = frozenset(
+    "rating score size index ratio capacity population rate height width length depth distance speed power temperature "
+    "pressure age efficiency dose weight volume output range storage span reach payload torque flow diameter radius "
+    "thickness clearance runtime elevation altitude read write download upload deposit "
+    "gap".split()
+)
+"""What stands before its own amount, of money and otherwise: "ter below 0.15% fund size > 500m"."""
+_MONEY = (
+    "price prices budget cost costs salary rent deposit fee fees wage income revenue sales profit turnover bills cap "
+    "size"
+)
+_NUTRIENTS = "protein fat sugar sugars carbs fibre fiber salt sodium alcohol"
+_FAMILIES = {
+    "length": " ".join(PARTS) + " height width length depth distance range span reach diameter radius thickness "
+    "clearance elevation altitude travel size gap",
+    "time": "experience exp warranty guarantee playtime runtime battery maturity holiday holidays leave vacation "
+    "follow-up followup notice playback standby talktime autonomy time duration",
+    "charge": "battery batteries capacity", "energy": "battery batteries", "voltage": "battery batteries motor",
+    "frequency": "refresh bandwidth rate speed display screen panel", "current": "motor",
+    "luminance": "display screen", "power": "motor engine wattage output power charger", "sound": "noise",
+    "data": "ram memory storage ssd hdd disk cache vram", "image": "camera sensor selfie resolution",
+    "mass": f"weight payload load capacity baggage luggage dose {_NUTRIENTS} caffeine",
+    "ratio": f"abv ltv apr coupon yield return returns margin dividend discount ter roe roi humidity efficiency "
+    f"charge charges deposit share turnout moisture incline hba1c rate ratio {_NUTRIENTS}",
+    "volume": "boot trunk tank volume capacity size", "flow": "flow rate", "speed": "speed wind",
+    "data rate": "speed read write download upload", "transfer rate": "speed read write download upload",
+    "area": "plot garden lot land site yard field paddock grounds size", "temperature": "temperature temp",
+    "pressure": "pressure", "torque": "torque", "age": "age ages", "currency": _MONEY,
+    "": f"{_MONEY} rating score ph bmi egfr inr iq gpa pe p/e p/b cop seer spf gcs index ratio rate magnitude age "
+    "capacity population hba1c potassium output",
+    "none": "class colour color edition brand",
+}  # fmt: skip
+"""Families of units, "" for bare numbers, and the words that have such an amount."""
+HAS: Mapping[str, frozenset[str]] = {
+    word: frozenset(family for family, words in _FAMILIES.items() if word in words.split())
+    for word in " ".join(_FAMILIES.values()).split()
+}
+"""The families that an amount of each word has, so that it goes with one of them: "40 cm cutting width 36 v"."""
+
+
+def with_names(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
+    """With what follows each amount as the words of its concept: "beer under 5% alcohol", "10 g protein, 5 g sugar"."""
+    following = [*conditions[1:], None][: len(conditions)]
+    return [
+        replace(each, concept_spans=tuple(_substance(tokens, each, after, units)))
+        for each, after in zip(conditions, following, strict=True)
+    ]
+
+
+def _substance(
+    tokens: Sequence[Token], condition: ReadCondition, after: ReadCondition | None, units: Units
+) -> list[Span]:
+    """The words right after an amount that name what there is so much of, "of" left out.
+
+    Args:
+        tokens: of the query.
+        condition: of the amount.
+        after: the next condition, whose own name may stand there.
+        units: the known units.
+    """
+    k, stop, found = condition.last, len(tokens) if after is None else after.first, list[Token]()
+    family = units.get(condition.unit).family
+    of = k < stop and tokens[k].low == "of"
+    k += of
+    while k < stop and len(found) < _MOST_WORDS and tokens[k].kind == "word":
+        if tokens[k].low in FUNCTION_WORDS or tokens[k].low in DIMENSIONS:
+            break
+        found.append(tokens[k])
+        k += 1
+    reached = after if k == stop and not of else None
+    if reached is not None and condition.first and _is_next(tokens, condition, reached, units):
+        return []
+    own = _own(found, family, None if reached is None else units.get(reached.unit).family, opens=not condition.first)
+    if own is None:
+        own = _follows(tokens, condition, reached, found[:SUBSTANCE_WORDS], of=of, units=units)
+    return [(t.start, t.end) for t in own]
+
+
+def _own(found: Sequence[Token], family: str, following: str | None, *, opens: bool) -> list[Token] | None:
+    """The words that go with an amount by the family of its unit; None where no word goes with it or with the next.
+
+    Args:
+        found: the words after the amount.
+        family: of the amount's unit.
+        following: the family of the next amount's unit; None where the words don't reach it.
+        opens: whether the amount opens the query.
+    """
+    last, decided = -1, False
+    for n, token in enumerate(found):
+        has = HAS.get(token.low)
+        if has is None:
+            continue
+        here, there = has_family(has, family), following is not None and has_family(has, following)
+        if there and (not here or (token.low in LEADING and not opens)):
+            decided = True
+            break
+        if here:
+            last, decided = n, True
+    return list(found[: last + 1]) if decided else None
+
+
+def has_family(has: frozenset[str], family: str) -> bool:
+    """Whether a word that has the families of `has` may have an amount of that one."""
+    return ("currency" if family.startswith("currency") else family) in has
+
+
+def _follows(
+    tokens: Sequence[Token],
+    condition: ReadCondition,
+    after: ReadCondition | None,
+    found: list[Token],
+    *,
+    of: bool,
+    units: Units,
+) -> list[Token]:
+    """The words after an amount that nothing is known of: those of a substance, unless they name the next amount."""
+    family = units.get(condition.unit).family
+    if not found or not condition.unit or not (of or family in SUBSTANCES):
+        return []
+    if after is not None and condition.first:
+        late = tokens[condition.last - 1].end > max(condition.value_span[1], *(condition.unit_span or (0, 0)))
+        drug = after.unit.partition(" per ")[0] in DOSES and (
+            late or (family == "mass" and condition.unit not in DOSES)
+        )
+        if drug or _names(found[-1], family, after, units):
+            return []  # "10% or more semaglutide 2.4 mg", "over 80 kg enoxaparin 40 mg"
+    return found
+
+
+def _is_next(tokens: Sequence[Token], condition: ReadCondition, after: ReadCondition, units: Units) -> bool:
+    """Whether words between two amounts name the second, which is bounded and has no other name.
+
+    "omega 3 1000 mg epa at least 500 mg", "fertiliser 20 kg nitrogen at least 27%".
+    """
+    bounded = tokens[after.first].start < after.value_span[0] and not after.plain
+    alone = after.last >= len(tokens) or tokens[after.last].kind != "word" or tokens[after.last].low in FUNCTION_WORDS
+    here, there = units.get(condition.unit), units.get(after.unit)
+    named = condition.plain or tokens[condition.first - 1].kind == "word"
+    share = there.family == "ratio" and here.family == "mass"
+    return bounded and alone and named and (here.base_unit == there.base_unit or share)
+
+
+def _names(word: Token, family: str, after: ReadCondition, units: Units) -> bool:
+    """Whether a word between two conditions names the second: "ter below 0.15% fund size > 500m", "300 g price 5"."""
+    if not after.unit and word.low in CAPACITIES:
+        return True  # "slow cooker 6.5 l serves 8"
+    if units.get(after.unit).family.startswith("currency"):
+        return False
+    return word.low in LEADING or (family in SELDOM and word.low not in PARTS)

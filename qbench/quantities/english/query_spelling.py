@@ -1,0 +1,202 @@
+"""How queries are typed: in small letters, with a comma for a decimal point, in short for what a document writes out.
+
+`as_in_prose` rewrites what documents would write otherwise, character for character, so that offsets stay.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CAPITALS = {symbol.lower(): symbol for symbol in "W V IU Wh kJ MWh MHz Ah mA mV VA GW nF pF Da".split()}
+_CAPITALS["uf"] = "µF"
+_SYMBOLS = re.compile(
+    r"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)(?:(?P<space>\s?)(?P<symbol>w|v|iu|wh|kj|mwh|mhz|da|[unp]f)|(?P<glued>ah|ma|mv|va|gw))"
+    r"(?![\w'’/.])(?!(?<=\sv)\s+\d)"
+)
+"""Symbols with capital letters: "65w charger", "12 v battery"; not the versus of "team a 3 v 2 team b"."""
+_WIRELESS = re.compile(
+    r"(?<![\w.])[2-6]g(?=\s(?:phones?|smartphones?|iphones?|mobiles?|routers?|networks?|modems?|tablets?|laptops?|sim|"
+    r"plans?|towers?|coverage|data|internet|broadband|hotspots?|$)|$)"
+)
+_DEVICES = re.compile(r"\b(?:phone|smartphone|mobile|router|modem|tablet|laptop|watch|network|internet)(?:s|es)?\b")
+"""Generations of mobile networks, not grams: "5g phone", "tablet with 4g"."""
+_MONEY = (
+    "usd|eur|gbp|inr|chf|cad|aud|nzd|hkd|sgd|jpy|cny|rmb|krw|sek|nok|dkk|pln|czk|huf|ron|brl|mxn|ars|zar|aed|sar|thb|"
+    "idr|myr|php|btc|eth|rs"
+)
+_CODES = re.compile(
+    rf"(?<![\w.])(?:{_MONEY})(?=\.?\s?\d)|(?:(?<=\d)|(?<=\d[km]))\s?(?:{_MONEY})\b(?!\s?/?\s?(?:{_MONEY})\b)"
+)
+"""Codes of currencies beside a number: "usd 100". Not those that are words ("all", "top", "try"), nor the
+first of a pair: "rate above 1.10 eur usd"."""
+_PAID = re.compile(
+    r"(?<![\w.,/$€£¥₹-])(?P<amount>\d+(?:[.,]\d+)*k?)"
+    r"(?P<each>\s?(?:pcm|pw|ppn|pppn|pppw|p/[mwnha]|"
+    r"/\s?(?:m2|m²|sqm|sqft|kg|lb|litre|liter|gal|mo|month|wk|week|nt|night|hr|hour|yr|year))"
+    r"|(?<!\.\d)(?<!k)ph|(?<=\d\d\d)p[ma]|(?<=k)\s?pa)(?![\w/’'-])",
+    re.IGNORECASE,
+)
+"""An amount of money without its currency, by what it is paid for each: "room 110pw", "salary 45k pa"."""
+_CURRENCY_BEFORE = re.compile(rf"\b(?:{_MONEY})\s?$", re.IGNORECASE)
+_CELLS = re.compile(r"\b(?:lipo|li-?ion|li-?po|cells?)\b", re.IGNORECASE)
+_CORSETRY = re.compile(r"\b(?:bras?|bralettes?|bikinis?|lingerie|corsets?|swimsuits?)\b", re.IGNORECASE)
+_CUPS = re.compile(r"(?<![\w.,/])[2-5]\d(?:[a-k]|dd|ee|ff|gg|hh)(?![\w/-])", re.IGNORECASE)
+"""Sizes of what is worn: "bra 34c"."""
+_BATTERIES = re.compile(r"(?<![\w.,/])(?:[2-8]s|\d{2,3}c)(?![\w/-])", re.IGNORECASE)
+"""The cells and the strength of a battery of models: "lipo 4s 1500mah 100c"."""
+_DUAL = re.compile(
+    r"(?<=\d(?:v|a|w))/(?=\d+(?:\.\d+)?(?:v|a|w)(?!\w))|(?<=\d[cf])/(?=\d+[cf](?!\w))|(?<=\d[gk][bg])/(?=\d+(?:\.\d+)?(?:gb|tb|kg)(?!\w))",
+    re.IGNORECASE,
+)
+"""What stands between the two of "12v/230v", "washer dryer 8kg/5kg"."""
+_GLUED = re.compile(r"(?<!\w)(?P<bound>under|below|over|above|max|min|upto)(?=[$€£]?\d)", re.IGNORECASE)
+_BOUNDS = {"under": "<", "below": "<", "over": ">", "above": ">", "max": "≤", "min": "≥", "upto": "≤"}
+"""Bounds without a space before their number: "under5kg"."""
+_RANGES = (
+    (re.compile(r"(?<=\d)([$€£])-(?=\d+(?:[.,]\d+)?k?\1)"), "- "),
+    (re.compile(r"(?<=\d)to(?=\d+(?:\.\d+)?(?:[a-z]|\s|$))", re.IGNORECASE), "- "),
+)
+"""Ranges without spaces: "50$-100$", "5to10kg"."""
+_FEET = re.compile(r"(?<![\w.,])([3-8])ft(\d{1,2})(?![\w.,/])", re.IGNORECASE)
+"""Feet and inches of persons: "6ft2"."""
+_POINTS = re.compile(
+    r"(?<![\w.,])[1-9]\d{0,2}(?:\.\d{3})+(?=\s?(?:€|euros?\b|eur\b|km\b|views\b|inhabitants\b|people\b))", re.IGNORECASE
+)
+"""Thousands parted by points: "10.000 euros"."""
+_SIGNS = re.compile(r"(?<=\d)\s(eur|usd|gbp)(?=\s\d)", re.IGNORECASE)
+"""Codes between two numbers, which belong to the first: "under 25 eur 200 pack"."""
+_SIGN = {"eur": "€", "usd": "$", "gbp": "£"}
+_MULTIPLES = re.compile(r"(?<=\d\s)p/(?=[besf]\b)", re.IGNORECASE)
+"""The start of the next condition: "p/e below 10 p/b below 1"."""
+_HYPHENED = re.compile(r"\b(?:at-(?:least|most)|up-to)(?=\s?[$€£]?\d)", re.IGNORECASE)
+_GRAND = re.compile(r"(?<=\d)\s(?:grand\b(?!\s(?:pianos?|prix|tour|hotel|slams?|final))|mill\b)", re.IGNORECASE)
+"""Thousands and millions in short: "45 grand", "1.5 mill"."""
+_NAMED_MAX = re.compile(
+    r"(?<=\bpro )max\b(?=\s+\d)|(?<=\bvo2 )max\b|(?<=\bm[1-5] )max\b(?=\s+\d+\s?[gt]b)|(?<=\bairpods )max\b",
+    re.IGNORECASE,
+)
+"""The "max" of a name before a number: "iphone 15 pro max 256gb", "m3 max 36gb"."""
+_ALL_IN_ONE = re.compile(
+    r"(?<![\w.,$€£])(?:[2-9]|[1-3]\d)\sin\s(?:1|one)(?!\s(?:day|hour|week|month|year|go|of|night|game)\b)(?![\w.,-])"
+)
+"""What is several things: "7 in 1 hub"."""
+_NAMES = re.compile(
+    r"(?<![\w.,])(?:\d{3}/\d\d(?=\s?z?r\s?\d\d)|\d{2,3}x\d{2}c|"
+    r"80(?:\s?\+|\splus)(?=\s(?:gold|bronze|platinum|titanium|silver|white))|24/7|4x4|zero(?=[\s-](?!percent|per\b|%|to\b|degrees?\b|or\b))|9(?:\s?-\s?|\sto\s)5(?=\s(?!\w*\d)[a-z]{3})|"
+    r"(?:[12]?\d|3[01])(?:st|nd|rd|th)?(?=\s(?:of\s)?(?-i:may)\b(?!\s(?:19|20)\d\d))|"
+    r"\d\.\d(?=\s(?:automatic|manual|petrol|diesel|hybrid|turbo|tdi|tsi|tfsi|hdi|cdti|cdi|dci|vtec|gdi|mpi|ecoboost|v[68]|v1[02])\b))"
+    r"(?!\w(?<!r))",
+    re.IGNORECASE,
+)
+"""Numbers of names: the sides of a tyre, a grade of power supplies, "24/7", "4x4", days of May, sizes of engines."""
+STAND_IN = "$"
+"""What `as_in_prose` writes for the currency that is not told, at the first letter of the "pcm" of "800 pcm"."""
+_UNPAID = re.compile(r"\b(?:ahi|events?|index|rates?|episodes?|seizures?|times|suction|pressure)\b")
+"""What is counted in an hour or a week, or measured in pascals, and not paid."""
+_CLOCK = re.compile(r"(?:1[0-2]|0?[1-9])(?:[.:]?[0-5]\d)?pm", re.IGNORECASE)
+_DEGREES = re.compile(
+    r"(?<![\w.,])(?P<number>-?\d{2,4}(?:\.\d)?) (?P<scale>[cf])(?=$|[,;)]|\s(?:in|for|or|and|at|to)\s)"
+)
+"""Degrees in small letters, after a space: "polymers 100-150 c"; not the kind of "type 2 c"."""
+_CURRENT = re.compile(
+    r"\b(?:amps?|amperes?|breakers?|fuses?|charg(?:er|ers|ing)|jump|batter(?:y|ies)|weld\w*|sockets?|rcd|rcbo|mcb|cables?|"
+    r"volts?|psu|adapt[eo]rs?|inverters?|alternators?|plugs?|relays?|contactors?|current|circuit|extension|outlets?|"
+    r"power supply|power supplies|solenoids?|wire|wires|wiring|thermal overload|motor|motors|esc)\b|\d\s?v(?!\w)",
+    re.IGNORECASE,
+)
+"""Words beside which the "a" of "13a" is amperes: elsewhere it is part of a name or of a house's number."""
+_FORCE = re.compile(
+    r"\b(?:life ?jackets?|lifejackets?|buoyancy|forces?|springs?|struts?|load cells?|thrust|magnets?|actuators?|"
+    r"pull|tensile|strength)\b",
+    re.IGNORECASE,
+)
+"""Words beside which the "n" of "150n" is newtons."""
+_LIGHT = re.compile(
+    r"\b(?:leds?|bulbs?|lamps?|lights?|lighting|downlights?|spotlights?|floodlights?|lm|lumens?|"
+    r"colou?r temp(?:erature)?|white)\b",
+    re.IGNORECASE,
+)
+"""Words beside which the "k" of "4000k" is kelvin."""
+_ENERGY = re.compile(
+    r"\b(?:band ?gaps?|energy|energies|electrons?|photons?|protons?|work function|ioni[sz]ation|plasma|barrier)\b",
+    re.IGNORECASE,
+)
+"""Words beside which the "ev" of "3 ev" is electronvolts."""
+_IMPACT = re.compile(
+    r"\b(?:hammers?|energy|energi[sz]ers?|impact|lasers?|pulses?|air ?guns?|air rifles?|charpy|breakers?)\b",
+    re.IGNORECASE,
+)
+"""Words beside which the "j" of "5 j" is joules."""
+_SUCTION = re.compile(r"\b(?:suction|vacuums?|hoovers?|pressure|robot)\b", re.IGNORECASE)
+"""Words beside which the "pa" of "4000pa" is pascals."""
+_LETTERS = (
+    (re.compile(r"(?<![\w.,])(?<!\bflat )(?<!\bphone )(?<!\bpixel )(\d+(?:\.\d+)?)a(?![\w'’/.-])"), _CURRENT, "A"),
+    (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)n(?![\w'’/.-])"), _FORCE, "N"),
+    (re.compile(r"(?<![\w.,$€£])([1-9]\d{3}|1\d{4})k(?![\w'’/.])"), _LIGHT, "K"),
+    (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)j(?![\w'’/.-])"), _IMPACT, "J"),
+    (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)ev(?![\w'’/.-])"), _ENERGY, "eV"),
+    (re.compile(r"(?<![\w.,])(\d+\s?)pa(?![\w'’/.-])"), _SUCTION, "Pa"),
+)
+"""Letters after a number that are a symbol with a capital where the other words say so."""
+_WATTS = re.compile(r"(?<=\d)(?P<space>\s?)mw\b")
+_PLANTS = re.compile(r"\b(?:wind|turbines?|solar|pv|plants?|reactors?|grid|farms?|stations?)\b")
+"""What has megawatts, where others have milliwatts: "wind turbines of 5 mw"."""
+_WITH = re.compile(r"(?<![\w/])w/(?=\s|\d)", re.IGNORECASE)
+"""Short for "with"; "w/o" is for "without"."""
+_WITHOUT = re.compile(r"(?<![\w/])w/o(?!\w)", re.IGNORECASE)
+_ONE = re.compile(
+    r"(?P<bound>\b(?:than|over|under|within|least|most|up to|above|below|around|about|exceeding)\s)(?P<one>an?)"
+    r"(?=\s(?:second|minute|hour|day|week|fortnight|month|year|decade|mile|kilometre|kilometer|km|metre|meter|foot|inch|"
+    r"yard|acre|hectare|gallon|pint|litre|liter|gram|kilo|kilogram|kg|pound|ounce|stone|ton|tonne|dollar|euro|cent)\b)",
+    re.IGNORECASE,
+)
+"""One of something, bounded: "more than an hour", "within a mile"."""
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d+,\d{1,2}(?![\d,]|\.\d|\s?(?:or|and)\s\d)")
+
+
+def as_in_prose(text: str) -> str:
+    """The text as a document would write it, of the same length: "65w" is "65W", "usd 100" "USD 100", "1,5" "1.5"."""
+    text = _DECIMAL_COMMA.sub(lambda match: match.group().replace(",", "."), text)
+    text = _POINTS.sub(lambda match: match.group().replace(".", ","), text)
+    text = _HYPHENED.sub(lambda match: match.group().replace("-", " "), text)
+    text = _GLUED.sub(lambda match: _BOUNDS[match["bound"].lower()].ljust(len(match["bound"])), text)
+    text = _FEET.sub(r"\1'\2" + '"', text)
+    for pattern, dash in _RANGES:
+        text = pattern.sub(dash, text)
+    text = _SIGNS.sub(lambda match: _SIGN[match[1].lower()].ljust(4), text)
+    text = _MULTIPLES.sub("px", text)
+    text = _WITHOUT.sub("not", _WITH.sub("in", text))
+    text = _ONE.sub(lambda match: match["bound"] + "1".ljust(len(match["one"])), text)
+    text = _ALL_IN_ONE.sub(lambda match: re.sub(r"\s", "-", match.group()), text)
+    text = _NAMED_MAX.sub("pro", text)
+    text = _DUAL.sub(" ", text)
+    text = _GRAND.sub(lambda match: ("k" if match.group()[1] in "gG" else "M").ljust(len(match.group())), text)
+    if _CORSETRY.search(text):
+        text = _CUPS.sub(lambda match: "x" * len(match.group()), text)
+    if _CELLS.search(text):
+        text = _BATTERIES.sub(lambda match: "x" * len(match.group()), text)
+    text = _NAMES.sub(lambda match: re.sub(r"\S", "x", match.group()), text)
+    text = _SYMBOLS.sub(_with_capitals, text)
+    if _DEVICES.search(text):
+        text = _WIRELESS.sub(lambda match: match.group().upper(), text)
+    text = _DEGREES.sub(lambda match: match["number"] + "°" + match["scale"].upper(), text)
+    for letter, words, symbol in _LETTERS:
+        if words.search(text):
+            text = letter.sub(rf"\g<1>{symbol}", text)
+    watts = "MW" if _PLANTS.search(text) else "mW"
+    text = _WATTS.sub(lambda match: match["space"] + watts, text)
+    if not _UNPAID.search(text):
+        text = _PAID.sub(_with_stand_in, text)
+    return _CODES.sub(lambda match: match.group().upper().replace("RS", "Rs"), text)
+
+
+def _with_stand_in(match: re.Match[str]) -> str:
+    """The amount with a sign of money for what it is paid for each, unless that is told or it is a time of day."""
+    pascals = match["each"].endswith("Pa")
+    if pascals or _CURRENCY_BEFORE.search(match.string[: match.start()]) or _CLOCK.fullmatch(match.group()):
+        return match.group()
+    return match["amount"] + STAND_IN.ljust(len(match["each"]))
+
+
+def _with_capitals(match: re.Match[str]) -> str:
+    return match["number"] + (match["space"] or "") + _CAPITALS[match["symbol"] or match["glued"]]

@@ -1,0 +1,138 @@
+"""Kinds of wording that only queries have, each with sentences that no set of everyday queries has."""
+
+import pytest
+
+from qbench.quantities.english.queries import parse_query
+from qbench.quantities.extractors import ExtractorOptions, get_extractor
+
+EXTRACTOR = get_extractor(ExtractorOptions(language="en"))
+
+
+def read(query):
+    parsed = parse_query(query, EXTRACTOR)
+    return parsed.terms, [(c.comparator, c.value, c.high, c.unit) for c in parsed.conditions]
+
+
+@pytest.mark.parametrize(
+    ("text", "terms", "conditions"),
+    [
+        # money by what it is paid for each
+        ("barn 700pcm", "barn", [("=", 700, 700, "")]),
+        ("barn £700pcm", "barn", [("=", 700, 700, "pound sterling per month")]),
+        ("rooms 95 pw or less", "rooms", [("<=", 95, 95, "")]),
+        ("clerk 52k pa", "clerk", [("=", 52000, 52000, "")]),
+        ("tutor 18.50ph", "tutor", [("=", 18.5, 18.5, "")]),
+        ("shops open 9pm", "shops open 9pm", []),
+        ("ahi over 20/hr", "ahi hr", [(">", 20, 20, "")]),
+        ("cherries under 4/kg", "cherries", [("<", 4, 4, "")]),
+        ("ferry < £90pppn", "ferry", [("<", 90, 90, "pound sterling")]),
+        ("inns $95/night 2 beds", "inns beds", [("=", 95, 95, "dollar per night"), ("=", 2, 2, "bed")]),
+        ("boats under 60 grand", "boats", [("<", 60000, 60000, "")]),
+        ("baby grand piano 150 cm", "baby grand piano", [("=", 150, 150, "centimetre")]),
+        ("price above 1.25 gbp usd", "price gbp usd", [(">", 1.25, 1.25, "")]),
+        # letters that other words make a unit
+        ("plug 16a", "plug", [("=", 16, 16, "ampere")]),
+        ("house 16a mill lane", "house 16a mill lane", []),
+        ("magnet pull 60n", "magnet pull", [("=", 60, 60, "newton")]),
+        ("lamp 2700k", "lamp", [("=", 2700, 2700, "kelvin")]),
+        ("salary 70k", "salary", [("=", 70000, 70000, "")]),
+        ("hoover 3000pa", "hoover", [("=", 3000, 3000, "pascal")]),
+        ("photon energy 2 ev", "photon energy", [("=", 2, 2, "electronvolt")]),
+        ("ev with 2 seats", "ev seats", [("=", 2, 2, "seat")]),
+        ("capacitor 47uf", "capacitor", [("=", 47, 47, "microfarad")]),
+        ("coach 5v/12v", "coach", [("=", 5, 5, "volt"), ("=", 12, 12, "volt")]),
+        ("bodysuit 9-12m", "bodysuit", [("between", 9, 12, "month")]),
+        ("rope 9-12m", "rope", [("between", 9, 12, "metre")]),
+        # names
+        ("redmi 12 pro max 64gb", "redmi 12 pro max", [("=", 64, 64, "gigabyte")]),
+        ("tyres 225/45 r17", "tyres 225/45 r17", []),
+        ("psu 80+ silver", "psu 80+ silver", []),
+        ("22k gold bangle", "22k gold bangle", []),
+        ("grant of 22k", "grant", [("=", 22000, 22000, "")]),
+        ("5 in 1 grill", "5 in 1 grill", []),
+        ("10k training plan", "10k training plan", []),
+        ("400m under 50 seconds", "400m", [("<", 50, 50, "second")]),
+        ("fiesta 1.4 petrol", "fiesta 1.4 petrol", []),
+        ("carpet 250x300", "carpet 250x300", []),
+        ("display 2560x1440", "display", [("=", 2560, 2560, "pixel"), ("=", 1440, 1440, "pixel")]),
+        ("bra 36d", "bra 36d", []),
+        ("4 may to 8 may trips", "4 may 8 may trips", []),
+        ("size 12 skirt", "size 12 skirt", []),
+        ("zero waste shop", "zero waste shop", []),
+        # what is counted, in short
+        ("flats 4br 2ba", "flats", [("=", 4, 4, "bedroom"), ("=", 2, 2, "bathroom")]),
+        ("bolts 40pcs", "bolts", [("=", 40, 40, "piece")]),
+        ("socks 15 denier", "socks denier", [("=", 15, 15, "denier")]),
+        ("cider 500ml x 12", "cider", [("=", 500, 500, "millilitre"), ("=", 12, 12, "")]),
+        ("film 7 out of 10 or more", "film", [(">=", 7, 7, "")]),
+        ("trousers 34 waist", "trousers waist", [("=", 34, 34, "")]),
+        # bounds
+        ("tremors stronger than magnitude 5", "tremors magnitude", [(">", 5, 5, "")]),
+        ("comets fainter than magnitude 9", "comets magnitude", [(">", 9, 9, "")]),
+        ("above band 3", "band", [(">", 3, 3, "")]),
+        ("rank b or above 4 bed barn", "rank b bed barn", [("=", 4, 4, "bed")]),
+        ("more than 3 less than 7 kg", "", [(">", 3, 3, "kilogram"), ("<", 7, 7, "kilogram")]),
+        ("rating of 4 or above under $20", "rating", [(">=", 4, 4, ""), ("<", 20, 20, "dollar")]),
+        ("bail 3 weeks pay max", "bail pay", [("<=", 3, 3, "week")]),
+        ("loan 8k over 3 years", "loan", [("=", 8000, 8000, ""), ("=", 3, 3, "year")]),
+        ("pump 9 l/min 2 year warranty", "pump warranty", [("=", 9, 9, "litre per minute"), ("=", 2, 2, "year")]),
+        ("tips for over 55s", "tips", [(">", 55, 55, "year of age")]),
+        ("chess rating below 900 clubs", "chess rating clubs", [("<", 900, 900, "")]),
+        ("crp 80", "crp", [("=", 80, 80, "")]),
+        ("density above 900 per km2", "density", [(">", 900, 900, "")]),
+        # without spaces
+        ("parcel under9kg", "parcel", [("<", 9, 9, "kilogram")]),
+        ("inn max70€", "inn", [("<=", 70, 70, "euro")]),
+        ("stove 60€-90€", "stove", [("between", 60, 90, "euro")]),
+        ("sacks 3to7kg", "sacks", [("between", 3, 7, "kilogram")]),
+        ("coat 6ft3", "coat", [("=", 6.25, 6.25, "foot")]),
+        ("shed 90ft2", "shed", [("=", 90, 90, "square foot")]),
+        ("boat at-least 7 m", "boat", [(">=", 7, 7, "metre")]),
+        ("boat 7k€", "boat", [("=", 7000, 7000, "euro")]),
+        ("boat 12.500 €", "boat", [("=", 12500, 12500, "euro")]),
+        ("boat 12.500 kg", "boat", [("=", 12.5, 12.5, "kilogram")]),
+        # words that stay
+        ("check out desk 2 m", "check out desk", [("=", 2, 2, "metre")]),
+        ("rooms to let 20 m2", "rooms let", [("=", 20, 20, "square metre")]),
+        ("rent due in 9 days", "rent due", [("=", 9, 9, "day")]),
+    ],
+)
+def test_kinds(text, terms, conditions):
+    assert read(text) == (terms, conditions)
+
+
+@pytest.mark.parametrize(
+    ("text", "concepts"),
+    [
+        ("tablet 4gb ram 7000mah battery 11 inch", [("tablet", "ram"), ("battery",), ("tablet",)]),
+        ("cook 35 hours 20 days holiday salary 25k", [("cook",), ("holiday",), ("salary",)]),
+        ("mower 40v motor range 2 km weight under 9kg", [("mower", "motor"), ("range",), ("weight",)]),
+        ("note 4% coupon maturity under 7 years", [("note", "coupon"), ("maturity",)]),
+        ("manure 30 kg potash at least 12%", [("manure",), ("potash",)]),
+        ("women under 52 kg clean over 90 kg", [("women",), ("clean",)]),
+        ("boys over 40 kg ibuprofen 200 mg", [("boys",), ("ibuprofen",)]),
+        ("weight of 4 year old girl 17 kg", [("girl",), ("weight",)]),
+        ("bus under 5 hours from oslo under €40", [("bus",), ("bus",)]),
+        ("dryer 8kg 1200 rpm energy class b", [("dryer",), ("dryer",)]),
+    ],
+)
+def test_words_go_with_the_amount_that_they_have(text, concepts):
+    assert [c.concept for c in parse_query(text, EXTRACTOR).conditions] == concepts
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        ("fare rise over 6%", "up"),
+        ("fare drop over 6%", "down"),
+        ("wage increase above £90", "up"),
+        ("climbs over 900 m", ""),
+        ("fish tank over 90 l", ""),
+        ("gym contract over 18", ""),
+        ("logs bigger than 4 gb older than 9 days", ""),
+        ("slicer 9 sheet cross cut", ""),
+        ("firms that cut over 70 jobs", "down"),
+    ],
+)
+def test_a_rise_is_asked_for_where_a_query_says_so(text, change):
+    assert parse_query(text, EXTRACTOR).conditions[0].change == change
