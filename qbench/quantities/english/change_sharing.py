@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.change_words import ENDS, LIGHT, MOVES, PLACES, TURNS
@@ -95,10 +96,20 @@ def _resumed(
         return ""
     if between[-2:] == ["or", "by"]:
         return changes[j]
+    if between[-1:] == ["or"] and _is_move(tokens, amounts, j, k):
+        return changes[j]
     after = amounts[k + 1] if k + 1 < len(amounts) else None
     levels = after is not None and after.first - amount.last <= _SPAN and tokens[after.first - 1].low == "to"
     joined = any(word in ("and", ",", "while") for word in between) and "to" in between[:_SPAN]
     return changes[j] if levels and joined and amounts[j].unit.family in PERCENT else ""
+
+
+def _is_move(tokens: Sequence[Token], amounts: Sequence[Amount], j: int, k: int) -> bool:
+    """Whether two levels stand between changes j and k: "rose $3 million, from $9 million to $12 million, or 33 %"."""
+    if k != j + 3:
+        return False
+    gaps = [[t.low for t in tokens[a.last : b.first] if t.text != ","] for a, b in pairwise(amounts[j : k + 1])]
+    return gaps in ([["from"], ["to"], ["or"]], [["to"], ["from"], ["or"]])
 
 
 _SPAN = 6

@@ -178,6 +178,10 @@ _TIMES = frozenset("once twice thrice times".split())
 """Words before "daily" with which a dose is taken so many times a day: "500 mg twice daily" is no dose per day."""
 
 
+_FOR_HOW_LONG = frozenset("throughout until consistently orally thereafter alone plus versus vs".split())
+"""Words that may follow "20 mg daily" and are named by no such adverb."""
+
+
 def _abbreviated(tokens: Sequence[Token], k: int, *, slash: bool) -> tuple[str, int] | None:
     """A denominator in short at token k, and the token after it: the "d" of "kcal/d", the "annum" of "per annum"."""
     token = tokens[k]
@@ -219,7 +223,7 @@ def _how_often(tokens: Sequence[Token], j: int, unit: Unit) -> tuple[str, int] |
     if k >= stop or tokens[k].low not in _OFTEN:
         return None
     after = tokens[k + 1] if k + 1 < len(tokens) else None
-    ends = after is None or after.kind != "word" or after.low in FUNCTION_WORDS | VERBS
+    ends = after is None or after.kind != "word" or after.low in FUNCTION_WORDS | VERBS | _FOR_HOW_LONG
     return (_OFTEN[tokens[k].low], k + 1) if ends and tokens[k].text.islower() else None
 
 

@@ -132,10 +132,10 @@ class _Finder:
         listed = deal.words()
         shared = [k for k in self._shared(deal) if k not in listed] if deal.before else []
         concepts = []
-        for concept, item in zip(separate, deal.items, strict=True):
+        for concept, item, lent in zip(separate, deal.items, deal.lent, strict=True):
             leading = shared if deal.before else [k for k in concept.words if k not in listed]
             subject = () if deal.before else tuple(k for k in concept.subject if k not in listed)
-            concepts.append(Concept((*leading, *item, *deal.tail), "respectively", subject))
+            concepts.append(Concept((*leading, *item, *lent, *deal.tail), "respectively", subject))
         return concepts
 
     def _shared(self, deal: Dealt) -> list[int]:

@@ -60,7 +60,22 @@ def share_elided(tokens: Sequence[Token], amounts: Sequence[Amount]) -> list[Amo
         elif not (amount.number.written and amount.number.value == 1):
             amount = _compared(tokens, shared, amount)
         shared.append(amount)
-    return shared
+    return [_spread(tokens, shared[max(0, k - 1) : k], amount) for k, amount in enumerate(shared)]
+
+
+def _spread(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amount:
+    """A measure of spread with the unit of its estimate: "3.9 kg (SD 3.1)", "170 cm (range, 150-191)"."""
+    a = before[-1] if before else None
+    if a is None or not b.bare or a.bare or a.unit.family in ("date", "ratio"):
+        return b
+    gap = [t.low for t in tokens[a.last : b.first]]
+    if gap[:1] not in (["("], ["["]) or not 1 < len(gap) <= _LONGEST_NAME or not _SPREADS.issuperset(gap[1:]):
+        return b
+    return replace(b, unit=a.unit, how=(*b.how, "elided unit"))
+
+
+_SPREADS = frozenset("sd se sem iqr range standard deviation error interquartile = : , .".split())
+_LONGEST_NAME = 5
 
 
 def _interval(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amount:

@@ -122,7 +122,8 @@ def _followed_by_letters(tokens: Sequence[Token], number: Number) -> int | None:
         return last + 1  # "in $000's", "£000"
     if after.text in ("a", "b", "c", "d", "e") and len(tokens[last - 1].text) == 4 and 1900 <= number.value <= 2100:
         return last + 1  # "Li, 2006a"
-    if after.low in ORDINAL_ENDINGS or (after.text in ("s", "’s", "'s") and number.value >= 10):
+    whole = "." not in tokens[last - 1].text  # "13.5s" are seconds
+    if after.low in ORDINAL_ENDINGS or (after.text in ("s", "’s", "'s") and number.value >= 10 and whole):
         return last + 1
     if after.text in ("'", "’") and beyond is not None and beyond.text == "s":
         return last + 2

@@ -153,11 +153,19 @@ def _modified(tokens: Sequence[Token], amount: Amount, j: int, limit: int, parse
     head = max(heads, default=-1)
     if amount.number.value < 1 or not j <= head < min(limit, j + FURTHEST) or parse.tags[head] not in ("NNS", "NNPS"):
         return None
-    if any(tokens[k].kind == "mark" and not _joint(tokens, k, limit) for k in range(j, head)):
+    if any(
+        tokens[k].kind == "mark" and not (_joint(tokens, k, limit) or _listed(parse, tokens, k, j))
+        for k in range(j, head)
+    ):
         return None
     if any(parse.tags[k] in _VERBS or tokens[k].low in _ENDS_PHRASE for k in range(j, head)):
         return None
     return head if _counted(tokens, amount, head, parse, many=False) else None
+
+
+def _listed(parse: Parse, tokens: Sequence[Token], k: int, first: int) -> bool:
+    """Whether token k is a comma between adjectives: "20 healthy, male subjects"."""
+    return tokens[k].text == "," and k > first and {parse.tags[k - 1], parse.tags[k + 1]} <= MODIFIERS | {"NN"}
 
 
 def _noun_phrase(tokens: Sequence[Token], j: int, head: int, units: Units, parse: Parse) -> UnitMatch:

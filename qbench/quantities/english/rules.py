@@ -222,13 +222,20 @@ def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tupl
 
 
 def _is_sure(tokens: Sequence[Token], amount: Amount, reading: Modifiers) -> bool:
-    """Whether an amount is one by its form: "1:1", "256,000", "≥ 1", "2 x HDMI"; codes and labels have none of that.
+    """Whether an amount is one by its form: "1:1", "256,000", "3.6 mln", "≥ 1", "2 x HDMI"; codes have none of that.
 
     A "<" alone is no such form: it opens tags as well.
     """
     number = amount.number
+    large = number.scaled and tokens[number.last - 1].kind == "word" and len(tokens[number.last - 1].text) > 1
     times = number.last < len(tokens) and tokens[number.last].text in ("x", "×")
-    return RATIO in amount.how or "," in tokens[number.first].text or reading.comparator in (">=", "<=", ">") or times
+    return (
+        large
+        or RATIO in amount.how
+        or "," in tokens[number.first].text
+        or reading.comparator in (">=", "<=", ">")
+        or times
+    )
 
 
 def _bindings_by_words(text: ReadText) -> list[Binding]:

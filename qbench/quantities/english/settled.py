@@ -20,6 +20,8 @@ def settle(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units, par
     settled: list[Amount] = []
     for amount in amounts:
         unit = _numbered(tokens, amount, settled, units, parse) if amount.bare and parse is not None else None
+        if unit is None and amount.bare and _is_row_of_shares(tokens, amount, settled):
+            unit = units.get("share")
         rule = "noun of the subject"
         if unit is None and amount.bare and parse is not None:
             unit, rule = _of_the_same(tokens, amount, settled, parse), "elided unit"
@@ -28,6 +30,17 @@ def settle(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units, par
         if (unit := _shared(tokens, settled[k], settled[k + 1])) is not None:
             settled[k] = replace(settled[k], unit=unit, how=(*settled[k].how, "shared unit"))
     return settled
+
+
+def _is_row_of_shares(tokens: Sequence[Token], amount: Amount, before: Sequence[Amount]) -> bool:
+    """Whether a number stands in the row of a table that counts shares: both of "Avg shrs 3,200,000 vs 3,100,000"."""
+    words = [t.low for t in tokens[max(0, amount.first - 2) : amount.first]]
+    if words[-1:] in (["shrs"], ["shares"]) and words[0] in _AVERAGE:
+        return True
+    return words[-1:] in (["vs"], ["versus"]) and bool(before) and before[-1].unit.name == "share"
+
+
+_AVERAGE = frozenset("avg average diluted outstanding".split())
 
 
 def _shared(tokens: Sequence[Token], a: Amount, b: Amount) -> Unit | None:

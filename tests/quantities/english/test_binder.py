@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.errors import OptionError
-from qbench.quantities.english.binder.concepts import BINDER, _unit_of, arranged, bind, by_rules, chosen
+from qbench.quantities.english.binder.concepts import BINDER, Inside, _unit_of, arranged, bind, by_rules, chosen
 from qbench.quantities.english.binder.features import (
     CHANGES,
     MENTION_COLUMNS,
@@ -18,6 +18,7 @@ from qbench.quantities.english.binder.features import (
     pivots,
 )
 from qbench.quantities.english.binder.model import OUTPUTS, Binder, load_binder
+from qbench.quantities.english.binder.sure import compared_with
 from qbench.quantities.english.concepts import NONE, Concept, MentionTokens, find_concepts
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.parsers.dense import kernel
@@ -163,9 +164,11 @@ def test_units_pass_on_and_falls_are_told_from_levels():
         ("Mean HbA1c was 7.1% at the clinic.", "hba1c"),
         ("CO2 emissions fell by 5 percent.", "co2"),
         ("The IL-6 level was 12 pg/mL.", "il-6"),
+        ("AT&T services revenue was $5 million.", "at&t"),
+        ("Principal payments on long-term debt were $40 million in May.", "long-term"),
     ],
 )
-def test_words_with_figures_in_them_are_taken_whole(text, word):
+def test_words_of_several_pieces_are_taken_whole(text, word):
     quantity = get_extractor(ExtractorOptions()).extract(text)[0]
     assert word in (*quantity.concept, *quantity.subject)
 
@@ -177,6 +180,47 @@ def test_the_stop_of_an_abbreviation_at_the_end_of_what_is_seen_is_left_out():
     sentence = Sentence(tokens, [MentionTokens(2, 4, 2, "mass")], parse())
     for seen in (inc + 1, inc + 2):
         view = Pivot(0, np.zeros((seen, len(WORD_COLUMNS)), dtype=np.int64), np.zeros(5, dtype=np.int64), 2, 3)
-        words = chosen(view, np.ones((seen, len(OUTPUTS))), sentence, 0.5)
+        words = chosen(view, sentence, np.ones(seen, dtype=np.bool_), Inside.of(sentence.mentions))
         assert inc in words
         assert (inc + 1 in words) == (seen == inc + 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "concepts"),
+    [
+        (
+            "Features 6.1-inch OLED display, 12 MP rear camera, 4 GB RAM and 64 GB storage.",
+            [{"display"}, {"rear", "camera"}, {"ram"}, {"storage"}],
+        ),
+        (
+            "It had federal and foreign operating loss carryforwards of $24 million and $6 million, respectively.",
+            [{"federal", "operating", "loss", "carryforwards"}, {"foreign", "operating", "loss", "carryforwards"}],
+        ),
+        (
+            "In the years ended June 30, 2014 and 2013, it spent $3 million and $2 million on repairs, respectively.",
+            [{"repairs"}, {"repairs"}],
+        ),
+    ],
+)
+def test_what_lists_say_for_sure_is_kept(text, concepts):
+    found = get_extractor(ExtractorOptions()).extract(text)
+    assert [words <= {*q.concept, *q.subject} for q, words in zip(found, concepts, strict=True)] == [True] * len(found)
+    assert not {"june", "30", "2014", "2013"} & {w for q in found for w in (*q.concept, *q.subject)}
+    cameras = [q for q in found if q.unit == "megapixel"]
+    assert all("display" not in (*q.concept, *q.subject) for q in cameras)
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "other"),
+    [
+        ("less bleeding (317 mL vs. 615 mL)", 1, 0),
+        ("gain was 3.9 kg (SD 3.1 kg) versus 2.7 kg", 2, 0),
+        ("bleeding of 317 mL in the tourniquet group, and 615 mL", 1, None),
+        ("bleeding (317 mL) was 20 mL", 1, None),
+    ],
+)
+def test_amounts_are_compared_where_nothing_but_a_link_stands_between(text, n, other):
+    tokens = tokenize(text)
+    numbers = [k for k, token in enumerate(tokens) if token.kind == "number"]
+    mentions = [MentionTokens(k, k + 2, k, "volume" if "mL" in text else "mass") for k in numbers]
+    assert compared_with(tokens, mentions, n) == other

@@ -33,6 +33,8 @@ PARSED = get_extractor(ExtractorOptions(p_values=False))
         ("Revenue grew 4% in the north and 30% of it came from software.", ["up", ""]),
         ("The fall was greater in one arm (-8.6 [1.6] kg).", ["", "down", ""]),
         ("Costs fell by 5%, and 3 plants were built by 40 firms.", ["down", "", ""]),
+        ("Rents rose $2 million, from $8 million to $10 million, or 25%.", ["up", "", "", "up"]),
+        ("Rents rose $2 million, and taxes from $8 million to $10 million, or 25%.", ["up", "", "", ""]),
     ],
 )
 def test_change_is_said_once(text, expected):

@@ -73,7 +73,7 @@ def concepts(extractor, text):
         ("Revenue and profit were $5 million and $2 million, respectively.", ["revenue", "profit"]),
         ("Sales in Japan and India rose 2% and 4%, respectively.", ["sales japan", "sales india"]),
         ("Revenue and profit of Acme were $5 million and $2 million, respectively.", ["revenue acme", "profit acme"]),
-        ("Urban and rural rents were $500 and $200, respectively.", ["urban", "rural rents"]),
+        ("Urban and rural rents were $500 and $200, respectively.", ["urban rents", "rural rents"]),
         ("The number of students in schools rose 5%.", ["students schools"]),
         ("One of the windows broke.", [""]),
         # the same said again

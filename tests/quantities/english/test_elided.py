@@ -24,6 +24,9 @@ def read(text):
         ("a loan of 30 million euros, cut from an original 45 million", [(30e6, "euro"), (45e6, "euro")]),
         ("It held 7.4 tonnes versus about 6.", [(7.4, "tonne"), (6, "tonne")]),
         ("It rose from 20 tonnes in 2008 to 29.", [(20, "tonne"), (29, "tonne")]),
+        # a measure of spread has the unit of its estimate
+        ("Mean weight was 61.5 kg (SD 7.2).", [(61.5, "kilogram"), (7.2, "kilogram")]),
+        ("Mean weight was 61.5 kg (group 2: 7.2).", [(61.5, "kilogram"), (7.2, "")]),
         # the second says the unit
         ("It took 31 vs 28 days.", [(31, "day"), (28, "day")]),
         # levels
@@ -79,3 +82,13 @@ def test_money_counts_no_noun(text, last):
 @pytest.mark.parametrize("text", ["three twenty firsts", "twenty twenty fifths"])
 def test_numbers_that_share_a_noun_lend_nothing(text):
     assert [unit for _, unit in read(text)] == [text.split()[-1].removesuffix("s")] * 2
+
+
+def test_rows_of_shares_count_shares():
+    found = WITH_BINDER.extract("Net 1,310,000 vs 1,205,000 Avg shrs 4,100,000 vs 4,050,000")
+    assert [q.unit for q in found] == ["", "", "share", "share"]
+
+
+def test_commas_may_stand_between_adjectives_before_what_is_counted():
+    found = WITH_BINDER.extract("The study enrolled 24 healthy, sedentary men.")
+    assert [(q.value, q.unit) for q in found] == [(24, "man")]

@@ -95,7 +95,7 @@ def test_a_tolerance_at_both_ends_makes_two_levels():
         ("a profit of $606 million, or $0.68 per share", [(606e6, "dollar"), (0.68, "dollar per share")]),
         (
             "a weight gain (3.9 (SD 3.1) vs. 2.7 (SD 3.7) kg)",
-            [(3.9, "kilogram"), (3.1, ""), (2.7, "kilogram"), (3.7, "")],
+            [(3.9, "kilogram"), (3.1, "kilogram"), (2.7, "kilogram"), (3.7, "kilogram")],
         ),
         ("1/4 of a mile away", [(0.25, "mile")]),
         ("1/4 of a team", [(0.25, "")]),

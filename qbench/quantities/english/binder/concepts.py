@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qbench.quantities.english.binder.features import Labels, Pivot, Sentence, pivots
 from qbench.quantities.english.binder.model import OUTPUTS, Request, load_binder
+from qbench.quantities.english.binder.sure import (
+    ITEM,
+    LISTED,
+    SURE,
+    compared_with,
+    item_of_list,
+    listed_elsewhere,
+    with_shared,
+)
 from qbench.quantities.english.concepts import NONE, Concept, MentionTokens, find_concepts
 from qbench.quantities.english.intervals import in_interval
 from qbench.quantities.english.noun_phrases import JOINTS
@@ -25,13 +34,16 @@ BINDER = "binder"
 
 SMALL_WORDS = frozenset("the a an of and or for in on at to by with per as than 's ’s its their our his her".split())
 """Words that join those of a concept and are none."""
-SURE = frozenset({"respectively", "of its abbreviation"})
-"""Rules that the binder does not overrule: a list is dealt out by its order, and "(pop. 3,400)" names what it is."""
 EVEN = 0.5
 """Probability from which a number has another's unit."""
 CORE = 0.12
 """Probability of being the core from which a word is of the concept: a concept without its core says nothing, and one
 with a word too many still says what is measured."""
+DOUBTED = 0.05
+"""The same where the binder's words are not those of the rules."""
+APART = 0.9
+"""Probability from which a word that hangs together neither with the surest one nor with one that may be the core is of
+the concept."""
 CERTAIN = 0.8
 """Probability from which a number is no quantity, since one that is lost is worse than one too many; and from which the
 binder knows better than the rules whether it is a change."""
@@ -52,6 +64,19 @@ class Binding:
     change: Change
     unit_of: int | None = None
     quantity: bool = True
+
+
+class Inside(NamedTuple):
+    """Tokens of the mentions of a text: all of them, and the first of each number."""
+
+    tokens: frozenset[int]
+    numbers: frozenset[int]
+
+    @classmethod
+    def of(cls, mentions: Sequence[MentionTokens]) -> Inside:
+        """Of mentions of one text."""
+        inside = frozenset(k for mention in mentions for k in range(mention.first, mention.last))
+        return cls(inside, frozenset(mention.number for mention in mentions))
 
 
 class WordBinder(Protocol):
@@ -83,17 +108,23 @@ def bind(sentences: Sequence[Sentence], binder: WordBinder | None = None) -> lis
     if not read:
         return bindings
     binder = binder or load_binder()
-    places: list[tuple[int, int]] = []
+    places: list[tuple[int, int, Inside, set[int]]] = []
     requests: list[Request] = []
     for n in read:
         sentence = sentences[n]
-        views = pivots(sentence.mentions, [b.concept for b in bindings[n]], sentence.parse, binder.labels)
-        places += [(n, m) for m in range(len(views))]
+        concepts = [b.concept for b in bindings[n]]
+        views = pivots(sentence.mentions, concepts, sentence.parse, binder.labels)
+        inside = Inside.of(sentence.mentions)
+        places += [(n, m, inside, listed_elsewhere(m, concepts)) for m in range(len(views))]
         requests += [(view, sentence) for view in views]
-    for (n, m), (view, _), scores in zip(places, requests, binder.probabilities(requests), strict=True):
-        bound = _bound(m, view, scores, sentences[n], bindings[n][m].concept, binder.threshold)
+    for (n, m, inside, others), (view, _), scores in zip(places, requests, binder.probabilities(requests), strict=True):
+        bound = _bound(m, view, scores, sentences[n], bindings[n][m].concept, inside, others, binder.threshold)
         if m and in_interval(sentences[n].tokens, sentences[n].mentions[m].number):
             bound = replace(bound, change=_of_interval(sentences[n].mentions, m, bindings[n][m - 1].change))
+        if not (bound.concept.words or bound.concept.subject):
+            other = compared_with(sentences[n].tokens, sentences[n].mentions, m)
+            if other is not None:
+                bound = replace(bound, concept=bindings[n][other].concept)
         bindings[n][m] = bound
     return bindings
 
@@ -110,13 +141,30 @@ def by_rules(sentence: Sentence) -> list[Binding]:
     return [Binding(c, mention.change) for c, mention in zip(concepts, sentence.mentions, strict=True)]
 
 
-def _bound(m: int, view: Pivot, scores: Array, sentence: Sentence, concept: Concept, threshold: float) -> Binding:
-    words = chosen(view, scores, sentence, threshold)
+def _bound(
+    m: int,
+    view: Pivot,
+    scores: Array,
+    sentence: Sentence,
+    concept: Concept,
+    inside: Inside,
+    others: Set[int],
+    threshold: float,
+) -> Binding:
+    likely = chosen(view, sentence, named(scores, threshold), inside)
     up, down, none = scores[view.number - view.start, OUTPUTS.index("up") :]
     quantity = bool(none < CERTAIN)
     # Of what it takes for no quantity it does not know the concept; others may know that it is one.
-    if quantity and concept.how not in SURE and words != {*concept.words, *concept.subject}:
-        concept = arranged(words, view, scores, sentence.parse)
+    if item := item_of_list(sentence.tokens, sentence.mentions[m], sentence.parse):
+        concept = Concept(item, ITEM)
+    elif quantity and concept.how not in SURE and likely != {*concept.words, *concept.subject}:
+        period = not likely and sentence.mentions[m].time  # "in the nine months ended May 31": a time of none
+        words = set() if period else chosen(view, sentence, named(scores, threshold, DOUBTED), inside)
+        words = _without_strays(words, view, scores, sentence.parse)
+        if concept.how == LISTED:
+            concept = with_shared(concept, words, others, sentence.tokens)
+        else:
+            concept = arranged(words, view, scores, sentence.parse)
     change = _change(sentence.mentions[m].change, float(up), float(down))
     return Binding(concept, change, _unit_of(m, view, scores, sentence.mentions), quantity)
 
@@ -139,27 +187,53 @@ def _unit_of(m: int, view: Pivot, scores: Array, mentions: Sequence[MentionToken
     return best if best is not None and likely[best] > EVEN else None
 
 
-def named(scores: Array, threshold: float) -> NDArray[np.bool_]:
+def named(scores: Array, threshold: float, core: float = CORE) -> NDArray[np.bool_]:
     """Which tokens are words of the concept, shape (tokens,); `scores` is of shape (tokens, 2 or more)."""
-    words: NDArray[np.bool_] = (scores[:, 0] > threshold) | (scores[:, 1] > CORE)
+    words: NDArray[np.bool_] = (scores[:, 0] > threshold) | (scores[:, 1] > core)
     return words
 
 
-def chosen(view: Pivot, scores: Array, sentence: Sentence, threshold: float) -> set[int]:
-    """The tokens that name a concept: those likely enough, without small words, numbers of mentions, and its own."""
-    likely = named(scores, threshold) & (view.words[:, 1] != 1)
+def chosen(view: Pivot, sentence: Sentence, likely: NDArray[np.bool_], inside: Inside) -> set[int]:
+    """The tokens that name a concept: those likely enough, without small words, numbers of mentions, and its own.
+
+    Args:
+        view: the mention as the binder sees it.
+        sentence: the text.
+        likely: which tokens of the window are likely enough, shape (tokens,).
+        inside: the tokens of the text's mentions.
+    """
     tokens = sentence.tokens
-    taken = [view.start + int(k) for k in likely.nonzero()[0]]
-    numbers = {mention.number for mention in sentence.mentions}
-    words = {k for k in taken if tokens[k].kind != "mark" and tokens[k].low not in SMALL_WORDS and k not in numbers}
-    inside = {k for mention in sentence.mentions for k in range(mention.first, mention.last)}
-    window = range(view.start, view.start + len(scores))
-    words |= _rest(words, window, tokens, inside)
+    taken = [view.start + int(k) for k in (likely & (view.words[:, 1] != 1)).nonzero()[0]]
+    words = {
+        k for k in taken if tokens[k].kind != "mark" and tokens[k].low not in SMALL_WORDS and k not in inside.numbers
+    }
+    window = range(view.start, view.start + len(likely))
+    words |= _rest(words, window, tokens, inside.tokens)
     return words | {k for word in words for k in _joints(word, words, tokens) if k in window}
 
 
+def _without_strays(words: set[int], view: Pivot, scores: Array, parse: Parse) -> set[int]:
+    """The words without groups that stand apart, of which none is likely enough by itself or as the core."""
+    if not words:
+        return words
+    groups: dict[int, set[int]] = {}
+    for word in words:
+        groups.setdefault(_top(word, words, parse), set()).add(word)
+    surest = _surest(words, view, scores)
+    kept: set[int] = set()
+    for group in groups.values():
+        of_group = scores[[word - view.start for word in group]]
+        if surest in group or (of_group[:, 0] > APART).any() or (of_group[:, 1] > DOUBTED).any():
+            kept |= group
+    return kept
+
+
+def _surest(words: set[int], view: Pivot, scores: Array) -> int:
+    return max(sorted(words), key=lambda k: float(scores[k - view.start, 1]))
+
+
 def _rest(words: Set[int], window: range, tokens: Sequence[Token], inside: Set[int]) -> set[int]:
-    """The other pieces of words with figures in them, of which some are chosen: "HbA1c", "IL-6", "alfa-2a"."""
+    """The other pieces of words of which some are chosen: "HbA1c", "IL-6", "ST-segment", "AT&T"."""
     found: set[int] = set()
     for word in words:
         for step in (1, -1):
@@ -171,14 +245,14 @@ def _rest(words: Set[int], window: range, tokens: Sequence[Token], inside: Set[i
 
 
 def _piece_beside(k: int, step: int, window: range, tokens: Sequence[Token]) -> int | None:
-    """The next piece of the same word: glued to it, or by a hyphen with a figure on one side."""
+    """The next piece of the same word: glued to it, or by a hyphen or an ampersand."""
     near, far = k + step, k + 2 * step
     if near not in window or not _glued(k, near, tokens):
         return None
     if tokens[near].kind != "mark":
         return near
-    hyphened = tokens[near].text in HYPHENS and far in window and _glued(near, far, tokens)
-    return far if hyphened and tokens[far].kind != "mark" and "number" in (tokens[k].kind, tokens[far].kind) else None
+    joined = (tokens[near].text in HYPHENS or tokens[near].text == "&") and far in window and _glued(near, far, tokens)
+    return far if joined and tokens[far].kind != "mark" else None
 
 
 def _glued(a: int, b: int, tokens: Sequence[Token]) -> bool:
@@ -199,7 +273,7 @@ def arranged(words: set[int], view: Pivot, scores: Array, parse: Parse) -> Conce
     """A concept of these words: those that hang together with the surest of them, and the rest as its subject."""
     if not words:
         return NONE
-    surest = max(sorted(words), key=lambda k: float(scores[k - view.start, 1]))
+    surest = _surest(words, view, scores)
     groups = {k: _top(k, words, parse) for k in words}
     own = tuple(k for k in sorted(words) if groups[k] == groups[surest])
     return Concept(own, BINDER, tuple(k for k in sorted(words) if groups[k] != groups[surest]))
