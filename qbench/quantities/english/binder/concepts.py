@@ -159,7 +159,7 @@ def _bound(
         concept = Concept(item, ITEM)
     elif quantity and concept.how not in SURE and likely != {*concept.words, *concept.subject}:
         period = not likely and sentence.mentions[m].time  # "in the nine months ended May 31": a time of none
-        words = set() if period else chosen(view, sentence, named(scores, threshold, DOUBTED), inside)
+        words = set() if period else chosen(view, sentence, _doubted(view, scores, threshold, inside), inside)
         words = _without_strays(words, view, scores, sentence.parse)
         if concept.how == LISTED:
             concept = with_shared(concept, words, others, sentence.tokens)
@@ -191,6 +191,13 @@ def named(scores: Array, threshold: float, core: float = CORE) -> NDArray[np.boo
     """Which tokens are words of the concept, shape (tokens,); `scores` is of shape (tokens, 2 or more)."""
     words: NDArray[np.bool_] = (scores[:, 0] > threshold) | (scores[:, 1] > core)
     return words
+
+
+def _doubted(view: Pivot, scores: Array, threshold: float, inside: Inside) -> NDArray[np.bool_]:
+    """Which tokens are words of a concept that the rules read otherwise; what another number counts is none easily."""
+    others = np.array([view.start + k in inside.tokens for k in range(len(scores))], dtype=bool)
+    likely: NDArray[np.bool_] = np.where(others, named(scores, threshold), named(scores, threshold, DOUBTED))
+    return likely
 
 
 def chosen(view: Pivot, sentence: Sentence, likely: NDArray[np.bool_], inside: Inside) -> set[int]:
