@@ -23,6 +23,8 @@ def read(text):
         ("The plates hold a charge of 4 C.", (4, "coulomb")),
         ("Each sticker costs 40 c.", (40, "cent")),
         ("The oven was heated to 390 F.", (390, "fahrenheit")),
+        ("The clothes line is 15 m and its price is $12.", (15, "metre")),
+        ("The watering hose is 25 m and its price is 30 euros.", (25, "metre")),
         ("A capacitor of 2 F stored it.", (2, "farad")),
         ("It flew at 300 kt, a good speed for the aircraft.", (300, "knot")),
         ("The warhead had a yield of 90 kt.", (90, "kiloton")),
