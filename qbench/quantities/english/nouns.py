@@ -385,7 +385,7 @@ _ATTRIBUTES = frozenset(
 
 
 _INCLUDING = frozenset("incl inc excl".split())
-_DISEASES = frozenset("diabetes rabies measles mumps herpes scabies caries shingles rickets tetanus news".split())
+_NO_PLURALS = frozenset("diabetes rabies measles mumps herpes scabies caries shingles rickets tetanus news".split())
 """Words in -s that are no plurals: "egfr 30-59 diabetes"."""
 
 
@@ -393,4 +393,4 @@ def _is_plural(word: str) -> bool:
     if word in ("people", "men", "women", "children", "staff", "personnel", "teeth"):
         return True
     plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "as"))
-    return plural and word not in VERBS and word not in _DISEASES
+    return plural and word not in VERBS and word not in _NO_PLURALS
