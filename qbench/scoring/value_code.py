@@ -2,15 +2,17 @@
 
 A mention's code x and a condition's code w, with s = 1 if their units compare and about 0 if not:
 
-    x . w = s - (0 if its lowest value is high enough) - (0 if its highest value is low enough)
+    x . w = s - (number of its ends that do not satisfy the condition)
 
 so that it is 1 for a mention that satisfies the condition, and about 0 or less for every other. Blocks of dimensions:
 
-    low, high   a mention's ends on a grid of its unit's values in the corpus: 1 at a knot, shared by two knots between
-                them. A condition has 0 at knots that satisfy it, -1 at those that do not.
+    value       a mention's ends, a half each, on a grid of its unit's values in the corpus: at a knot, or shared by the
+                two knots beside it. A condition has 0 at knots that satisfy it, -2 at those that do not, and at the
+                knot before a value that lies between two as much as makes x . w = s - 1/2 just there.
     equal       cos and sin of log|value| at fixed frequencies: their kernel is 1 for the same value, 0.70 for one that
                 is 0.1 % off, 0.57 at 0.3 %, 0.32 at 1 %, 0.27 at 10 %.
-    unit        random signs drawn from the unit's name: 1 for the same unit, a small random number for two.
+    unit        a dimension of its own for each of the corpus' most frequent units, random signs drawn from the name of
+                any other: 1 for the same unit, 0 or a small random number for two.
 
 Values are in the unit in which they compare, converted before they are encoded. Knots are the ends of the corpus' own
 mentions, all of them or evenly many: two values are told apart if a knot lies between them, and "=" by the equal block,
@@ -22,8 +24,9 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -32,22 +35,29 @@ from numpy.typing import NDArray
 
 from qbench.quantities.types import Condition, Quantity
 
-KNOTS = 30
+KNOTS = 62
 """Values on a unit's grid; before and behind them is a place for an open end."""
 
-UNIT = 48
+FREQUENT, SIGNS = 16, 32
+"""Units with a dimension of their own; random signs of all others."""
 FREQUENCIES = 16
 
 _ENDS = KNOTS + 2
-DIMENSION = 2 * _ENDS + 2 * FREQUENCIES + UNIT
+DIMENSION = _ENDS + 2 * FREQUENCIES + FREQUENT + SIGNS
 """Numbers in a code."""
 
-_LOW, _HIGH = slice(0, _ENDS), slice(_ENDS, 2 * _ENDS)
-_EQUAL = slice(2 * _ENDS, 2 * _ENDS + 2 * FREQUENCIES)
-_UNIT = slice(2 * _ENDS + 2 * FREQUENCIES, DIMENSION)
+_VALUE = slice(0, _ENDS)
+_EQUAL = slice(_ENDS, _ENDS + 2 * FREQUENCIES)
+_UNIT = slice(_ENDS + 2 * FREQUENCIES, DIMENSION)
+
+_OUTSIDE = -2.0
+"""Of a condition at a knot that does not satisfy it: an end counts a half in a mention's code."""
 
 _BESIDE = 1e-6
 """How far the end that a mention excludes is moved inwards: more than values that are equal may differ."""
+
+_NEAR = 1e-9
+"""How far, relative to it, values may be from another to be the same."""
 
 _RATES = 3.0 * 1.6 ** np.arange(FREQUENCIES)
 """Radians per unit of log value: the kernel's width runs from a factor of two to a hundredth of a percent."""
@@ -59,9 +69,11 @@ class ValueCode:
 
     Attributes:
         knots: of each unit, ascending; units of `Quantity.base_unit` with the change, as `unit_name` gives them.
+        frequent: the dimension of each unit that has one of its own.
     """
 
     knots: dict[str, NDArray[np.float64]]
+    frequent: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, units: Iterable[str], values: NDArray[np.float64]) -> ValueCode:
@@ -73,7 +85,10 @@ class ValueCode:
         """
         names = np.array(list(units), dtype=object)
         finite = np.isfinite(values)
-        return cls({str(unit): _grid(values[finite & (names == unit)]) for unit in sorted(set(names[finite]))})
+        counts = Counter(names[finite])
+        knots = {str(unit): _grid(values[finite & (names == unit)]) for unit in sorted(counts)}
+        frequent = sorted(counts, key=lambda unit: (-counts[unit], unit))[:FREQUENT]
+        return cls(knots, {str(unit): place for place, unit in enumerate(frequent)})
 
     def mention(self, quantity: Quantity) -> NDArray[np.float32]:
         """The code of a mention, shape (DIMENSION,); zeros where its value is not finite."""
@@ -84,10 +99,10 @@ class ValueCode:
         knots = self.knots.get(name, np.empty(0))
         both = ends(*(np.array([value]) for value in (quantity.base_value, quantity.base_high, quantity.comparator)))
         low, high = (float(end[0]) for end in both)
-        code[_LOW], code[_HIGH] = _hat(knots, low), _hat(knots, high)
+        code[_VALUE] = (_hat(knots, low) + _hat(knots, high)) / 2
         if low == high:
             code[_EQUAL] = _waves(low)
-        code[_UNIT] = _signs(name)
+        code[_UNIT] = self._unit(name)
         return code
 
     def condition(self, condition: Condition) -> NDArray[np.float32]:
@@ -95,26 +110,31 @@ class ValueCode:
         code = np.zeros(DIMENSION, np.float32)
         name = unit_name(condition.base_unit, condition.change)
         knots = self.knots.get(name, np.empty(0))
-        places = np.concatenate([[-math.inf], knots, [math.inf] * (_ENDS - 1 - len(knots))])
         low, high = condition.base_value, condition.base_high
-        near, comparator = 1e-9, condition.comparator
+        comparator = condition.comparator
         if comparator == "=":
-            # Its own knots satisfy it, on either side where it lies between two; the kernel tells the rest.
-            at = float(np.interp(low, knots, np.arange(1.0, len(knots) + 1))) if len(knots) else 0.0
-            code[_LOW][: int(at)] = -1.0
-            code[_HIGH][math.ceil(at) + 1 :] = -1.0
+            # The knots beside it satisfy it as far as the grid knows; the kernel tells the rest.
+            first, last = _beside(knots, low)
+            code[_VALUE] = np.minimum(_outside(knots, first, below=True), _outside(knots, last, below=False)) - 1.0
             code[_EQUAL] = _waves(low)
-            code[_LOW] -= 1.0  # a mention has 1 in this block in all
-        if comparator in (">", ">=", "between"):
-            edge = low + abs(low) * near if comparator == ">" else low - abs(low) * near
-            code[_LOW] -= places <= edge if comparator == ">" else places < edge
-        if comparator in ("<", "<=", "between"):
-            edge = high - abs(high) * near if comparator == "<" else high + abs(high) * near
-            code[_HIGH] -= places >= edge if comparator == "<" else places > edge
-        if comparator == "!=":
+        elif comparator == "!=":
             code[_EQUAL] = -_waves(low)
-        code[_UNIT] = _signs(name)
+        if comparator in (">", ">=", "between"):
+            code[_VALUE] = _outside(knots, low, below=True, itself=comparator == ">")
+        if comparator in ("<", "<=", "between"):
+            above = _outside(knots, high, below=False, itself=comparator == "<")
+            code[_VALUE] = np.minimum(code[_VALUE], above)
+        code[_UNIT] = self._unit(name)
         return code
+
+    def _unit(self, name: str) -> NDArray[np.float32]:
+        """What says that it is this unit, of length 1; shape (FREQUENT + SIGNS,)."""
+        made = np.zeros(FREQUENT + SIGNS, np.float32)
+        if name in self.frequent:
+            made[self.frequent[name]] = 1.0
+        else:
+            made[FREQUENT:] = _signs(name)
+        return made
 
 
 def ends(
@@ -157,6 +177,43 @@ def _grid(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.unique(ranked[np.linspace(0, ranked.size - 1, KNOTS).round().astype(int)])
 
 
+def _outside(knots: NDArray[np.float64], value: float, *, below: bool, itself: bool = False) -> NDArray[np.float32]:
+    """A condition's weights at the knots: `_OUTSIDE` below a value, or above it, 0 beyond; shape (KNOTS + 2,).
+
+    Where the value lies between two knots, the one outside has as much as takes a half off a mention just there.
+
+    Args:
+        knots: of the unit, ascending.
+        value: the border.
+        below: the values below it are outside; else those above.
+        itself: the value itself is outside, too.
+    """
+    if not below:
+        return _outside(-knots[::-1], -value, below=True, itself=itself)[_mirrored(len(knots))]
+    near = abs(value) * _NEAR
+    places = np.concatenate([[-math.inf], knots, [math.inf] * (_ENDS - 1 - len(knots))])
+    out = places <= value + near if itself else places < value - near
+    weights = np.where(out, _OUTSIDE, 0.0).astype(np.float32)
+    last = int(out.sum()) - 1
+    if last >= 1 and places[last] < value - near and last + 1 <= len(knots):
+        share = (places[last + 1] - value) / (places[last + 1] - places[last])
+        weights[last] = max(_OUTSIDE, _OUTSIDE / 4 / max(share, _NEAR))
+    return weights
+
+
+def _beside(knots: NDArray[np.float64], value: float) -> tuple[float, float]:
+    """The knots before and behind a value, or itself where there is none, or where it is a knot."""
+    near = abs(value) * _NEAR
+    first = int(np.searchsorted(knots, value + near, side="right")) - 1
+    last = int(np.searchsorted(knots, value - near, side="left"))
+    return float(knots[first]) if first >= 0 else value, float(knots[last]) if last < len(knots) else value
+
+
+def _mirrored(count: int) -> NDArray[np.int64]:
+    """Where each place of a grid of `count` knots is on the grid of their negatives."""
+    return np.array([count + 1, *range(count, 0, -1), *[0] * (_ENDS - 1 - count)])
+
+
 def _hat(knots: NDArray[np.float64], value: float) -> NDArray[np.float32]:
     """Where a value lies on a grid: shares of the two knots beside it, which add up to 1; shape (KNOTS + 2,)."""
     shares = np.zeros(_ENDS, np.float32)
@@ -183,10 +240,10 @@ def _waves(value: float) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=4096)
 def _signs(name: str) -> NDArray[np.float32]:
-    """Random signs from a name, of length 1; shape (UNIT,)."""
+    """Random signs from a name, of length 1; shape (SIGNS,)."""
     digest = hashlib.sha256(name.encode()).digest()
-    bits = np.unpackbits(np.frombuffer(digest, np.uint8))[:UNIT]
-    return ((2.0 * bits - 1) / math.sqrt(UNIT)).astype(np.float32)
+    bits = np.unpackbits(np.frombuffer(digest, np.uint8))[:SIGNS]
+    return ((2.0 * bits - 1) / math.sqrt(SIGNS)).astype(np.float32)
 
 
 def codes(code: ValueCode, mentions: Sequence[Quantity]) -> NDArray[np.float32]:

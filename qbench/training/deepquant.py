@@ -5,6 +5,10 @@
 Source: *DeepQuant* 3.10, eq. 2, 3, 15 and 17. The paper adds the losses up; a weight of 0 leaves one out (table 4).
 w_num is 0.1 by default: a mantissa's squared error is up to 100, and its gradient drowns all others. The paper's
 temperature of 0.02 is a scale of 50. A training needs the quantities of its texts: those of the benchmark.
+
+Ours: with `numbers_first` the first steps learn to read and compare made-up numbers alone
+(`qbench.training.made_numbers`). Until the comparison networks tell values apart, the quantities' part of the score is
+noise, and alpha learns to leave it out.
 """
 
 from __future__ import annotations
@@ -21,7 +25,9 @@ from qbench.models.encoders import require_neural
 from qbench.models.numbers import Number, UnitList, scientific
 from qbench.models.single_vector import Role
 from qbench.quantities.conditions import RELATIVE_TOLERANCE
+from qbench.randomness import generator
 from qbench.training.batch import Batch
+from qbench.training.made_numbers import STATED, carriers, made_numbers, with_values
 from qbench.training.number_figures import number_figures
 from qbench.training.numeric_labels import query_numbers, text_numbers
 from qbench.training.outputs import Embedded, NumberedTexts, Outputs
@@ -50,6 +56,7 @@ class DeepQuantStudent(OwnStudent):
             0 a loss is not computed.
         as_printed: L_comp as the paper prints it (see `qbench.models.number_layers.comparison_loss`).
         head_lr: peak learning rate of the layers of numbers.
+        numbers_first: share of the steps, the first, that learn from made-up numbers alone.
     """
 
     network: DeepQuant
@@ -60,6 +67,7 @@ class DeepQuantStudent(OwnStudent):
     regular_weight: float = 1.0
     as_printed: bool = False
     head_lr: float = 1e-3
+    numbers_first: float = 0.0
 
     reads_numbers: ClassVar[bool] = True
 
@@ -102,13 +110,51 @@ class DeepQuantStudent(OwnStudent):
         return Outputs(self, queries, texts, self.scores(queries, texts))
 
     def loss(self, batch: Batch) -> Tensor:
-        """The objective's loss of a batch, and the weighted losses on its numbers."""
+        """The objective's loss of a batch, and the weighted losses on its numbers; at first on made-up ones alone."""
+        if batch.step < self.numbers_first * batch.steps:
+            made = self._made_numbers_loss(batch)
+            if made is not None:
+                return made
         queries, texts = self._embedded(batch)
         parts = self.network.parts(queries.contextual, texts.contextual)
         total = self.objective(batch, Outputs(self, queries, texts, self.scale * parts.score))
         for weight, loss in self.number_losses(queries, texts, parts):
             total = total + weight * loss
         return total
+
+    def _made_numbers_loss(self, batch: Batch) -> Tensor | None:
+        """L_num, L_comp and L_reg of made-up numbers in the batch's queries and texts; None where none has a number.
+
+        Each asked value's own three are compared twice: among all pairs of the batch those that are the same are few.
+        """
+        import torch
+
+        from qbench.models.number_layers import comparison_loss, comparisons, reconstruction_loss, regulariser
+
+        network, device = self.network, self.network.device
+        asking = self._read(carriers(batch.queries, query_numbers(batch)), "query")
+        stating = self._read(carriers(batch.texts, text_numbers(batch)), "document")
+        if not asking or not stating:
+            return None
+        made = made_numbers(len(asking), generator(batch.step, "made numbers"))
+        with mixed_precision(device, self.precision):
+            queries = self.embed_numbered(*with_values(asking, made.asked, "query"))
+            texts = self.embed_numbered(*with_values(stating, made.stated, "document"))
+        asked, stated = queries.contextual.numbers, texts.contextual.numbers
+        logits = comparisons(network.towers.query(asked), network.towers.document(stated))
+        holds = torch.from_numpy(comparison_holds(made.asked, made.stated)).float().to(device)
+        own = torch.arange(len(made.stated), device=device)
+        pairs = own // STATED, own, None
+        total = comparison_loss(logits, holds) + comparison_loss(logits[pairs], holds[pairs])
+        mantissas, exponents = scientific([*made.asked, *made.stated])
+        wanted = torch.from_numpy(mantissas).float().to(device), torch.from_numpy(exponents).to(device)
+        total = total + self.number_weight * reconstruction_loss(network.heads, torch.cat([asked, stated]), *wanted)
+        return total + self.regular_weight * regulariser(logits)
+
+    def _read(self, carried: list[tuple[str, Number]], role: Role) -> list[tuple[str, Number]]:
+        """Those whose number lies within the tokens that are read."""
+        tokens = self.network.tokens([text for text, _ in carried], [[number] for _, number in carried], role)
+        return [one for one, found in zip(carried, tokens, strict=True) if found.places]
 
     def number_losses(self, queries: NumberedTexts, texts: NumberedTexts, parts: Parts) -> list[tuple[float, Tensor]]:
         """The losses that are switched on, each of shape (), with their weights."""

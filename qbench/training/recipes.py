@@ -178,6 +178,14 @@ class ContrastiveRecipe(Recipe):
     regular_weight: float = option(
         1.0, help="Weight of the regulariser of comparisons; 0: without.", low=0, models=("deepquant",)
     )
+    numbers_first: float = option(
+        0.0,
+        help="Share of the steps, the first, that learn to read and compare made-up numbers of all magnitudes.",
+        low=0,
+        high=1,
+        models=("deepquant",),
+        keyed=False,
+    )
     as_printed: bool = option(
         False, help="Compare numbers with the loss as it is printed, which has no negatives.", models=("deepquant",)
     )
