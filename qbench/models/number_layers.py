@@ -10,7 +10,14 @@ import math
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, linear, logsigmoid, mse_loss
+from torch.nn.functional import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    linear,
+    logsigmoid,
+    mse_loss,
+)
 
 from qbench.models.numbers import EXPONENTS, MAX_EXPONENT, OPERATORS
 
@@ -217,6 +224,28 @@ def comparison_loss(logits: Tensor, holds: Tensor, *, as_printed: bool = False) 
     if as_printed:
         return -(holds * logsigmoid(logits)).sum(dim=2).mean()
     return binary_cross_entropy_with_logits(logits, holds, reduction="none").sum(dim=2).mean()
+
+
+def satisfaction_loss(
+    operators: Tensor, believed: Tensor, holds: Tensor, asked: Tensor, own: tuple[Tensor, Tensor]
+) -> Tensor:
+    """Cross-entropy of eq. 6 with whether b satisfies a, where all units are the same; shape (), 0 without any.
+
+    No operator is told: it is learnt from which numbers satisfy the query.
+
+    Args:
+        operators: Pr(op | y_a), shape (A, 3).
+        believed: N(op, y_a, y_b), shape (A, B, 3).
+        holds: shape (A, B, 3), 1 where b op a holds.
+        asked: shape (A,), the operator that is asked with, as its place in `OPERATORS`; -1 where unknown.
+        own: rows and columns of pairs that count once more, beside all pairs.
+    """
+    relevance = torch.einsum("ao,abo->ab", operators, believed).clamp(1e-6, 1 - 1e-6)
+    wanted = holds.gather(2, asked.clamp(min=0)[:, None, None].expand(*relevance.shape, 1))[:, :, 0]
+    losses = binary_cross_entropy(relevance, wanted, reduction="none")
+    known = asked >= 0
+    parts = losses[known].flatten(), losses[own][known[own[0]]]
+    return sum((part.mean() for part in parts if len(part)), losses.new_zeros(()))
 
 
 def reconstruction_loss(heads: NumberHeads, vectors: Tensor, mantissas: Tensor, exponents: Tensor) -> Tensor:

@@ -7,8 +7,8 @@ w_num is 0.1 by default: a mantissa's squared error is up to 100, and its gradie
 temperature of 0.02 is a scale of 50. A training needs the quantities of its texts: those of the benchmark.
 
 Ours: with `numbers_first` the first steps learn to read and compare made-up numbers alone
-(`qbench.training.made_numbers`). Until the comparison networks tell values apart, the quantities' part of the score is
-noise, and alpha learns to leave it out.
+(`qbench.training.made_numbers`), and which of them satisfy a query. Until the comparison networks tell values apart,
+the quantities' part of the score is noise, and alpha learns to leave it out.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.models.encoders import require_neural
-from qbench.models.numbers import Number, UnitList, scientific
+from qbench.models.numbers import OPERATORS, Number, UnitList, scientific
 from qbench.models.single_vector import Role
 from qbench.quantities.conditions import RELATIVE_TOLERANCE
 from qbench.randomness import generator
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.optim import Optimizer
 
-    from qbench.models.deepquant import Contextual, DeepQuant, Parts
+    from qbench.models.deepquant import Contextual, DeepQuant
     from qbench.training.recipes import ContrastiveRecipe
     from qbench.training.students import HeldOut
 
@@ -118,24 +118,25 @@ class DeepQuantStudent(OwnStudent):
         queries, texts = self._embedded(batch)
         parts = self.network.parts(queries.contextual, texts.contextual)
         total = self.objective(batch, Outputs(self, queries, texts, self.scale * parts.score))
-        for weight, loss in self.number_losses(queries, texts, parts):
+        for weight, loss in self.number_losses(queries, texts, parts.logits):
             total = total + weight * loss
         return total
 
     def _made_numbers_loss(self, batch: Batch) -> Tensor | None:
-        """L_num, L_comp and L_reg of made-up numbers in the batch's queries and texts; None where none has a number.
+        """The loss on made-up numbers in the batch's queries and texts, shape (); None where none has a number.
 
-        Each asked value's own three are compared twice: among all pairs of the batch those that are the same are few.
+        The weighted losses on numbers, and whether a stated number is relevant where it satisfies what is asked. Each
+        asked value's own three count once more: among all pairs of a batch those that are the same are few.
         """
         import torch
 
-        from qbench.models.number_layers import comparison_loss, comparisons, reconstruction_loss, regulariser
+        from qbench.models.number_layers import comparison_loss, comparisons, satisfaction_loss
 
-        network, device = self.network, self.network.device
         asking = self._read(carriers(batch.queries, query_numbers(batch)), "query")
         stating = self._read(carriers(batch.texts, text_numbers(batch)), "document")
         if not asking or not stating:
             return None
+        network, device = self.network, self.network.device
         made = made_numbers(len(asking), generator(batch.step, "made numbers"))
         with mixed_precision(device, self.precision):
             queries = self.embed_numbered(*with_values(asking, made.asked, "query"))
@@ -143,21 +144,23 @@ class DeepQuantStudent(OwnStudent):
         asked, stated = queries.contextual.numbers, texts.contextual.numbers
         logits = comparisons(network.towers.query(asked), network.towers.document(stated))
         holds = torch.from_numpy(comparison_holds(made.asked, made.stated)).float().to(device)
-        own = torch.arange(len(made.stated), device=device)
-        pairs = own // STATED, own, None
-        total = comparison_loss(logits, holds) + comparison_loss(logits[pairs], holds[pairs])
-        mantissas, exponents = scientific([*made.asked, *made.stated])
-        wanted = torch.from_numpy(mantissas).float().to(device), torch.from_numpy(exponents).to(device)
-        total = total + self.number_weight * reconstruction_loss(network.heads, torch.cat([asked, stated]), *wanted)
-        return total + self.regular_weight * regulariser(logits)
+        total = torch.zeros((), device=device)
+        for weight, loss in self.number_losses(queries, texts, logits):
+            total = total + weight * loss
+        own = torch.arange(len(made.stated), device=device) // STATED, torch.arange(len(made.stated), device=device)
+        total = total + comparison_loss(logits[own][:, None], holds[own][:, None])
+        operators = [OPERATORS.index(number.operator) if number.operator else -1 for (number,) in queries.numbers]
+        satisfying = torch.tensor(operators, device=device)
+        believed = network.operators(asked), torch.sigmoid(logits)
+        return total + satisfaction_loss(*believed, holds, satisfying, own)
 
     def _read(self, carried: list[tuple[str, Number]], role: Role) -> list[tuple[str, Number]]:
         """Those whose number lies within the tokens that are read."""
         tokens = self.network.tokens([text for text, _ in carried], [[number] for _, number in carried], role)
         return [one for one, found in zip(carried, tokens, strict=True) if found.places]
 
-    def number_losses(self, queries: NumberedTexts, texts: NumberedTexts, parts: Parts) -> list[tuple[float, Tensor]]:
-        """The losses that are switched on, each of shape (), with their weights."""
+    def number_losses(self, queries: NumberedTexts, texts: NumberedTexts, logits: Tensor) -> list[tuple[float, Tensor]]:
+        """The losses that are switched on, each of shape (), with their weights; logits of N as in `Parts`."""
         import torch
 
         from qbench.models.number_layers import comparison_loss, reconstruction_loss, regulariser, unit_loss
@@ -176,10 +179,10 @@ class DeepQuantStudent(OwnStudent):
         if self.comparison_weight:
             asked, stated = ([number.value for some in side.numbers for number in some] for side in (queries, texts))
             holds = torch.from_numpy(comparison_holds(asked, stated)).float().to(device)
-            loss = comparison_loss(parts.logits, holds, as_printed=self.as_printed)
+            loss = comparison_loss(logits, holds, as_printed=self.as_printed)
             losses.append((self.comparison_weight, loss))
         if self.regular_weight:
-            losses.append((self.regular_weight, regulariser(parts.logits)))
+            losses.append((self.regular_weight, regulariser(logits)))
         return losses
 
     def _embedded(self, batch: Batch) -> tuple[NumberedTexts, NumberedTexts]:

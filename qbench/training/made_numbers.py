@@ -76,7 +76,8 @@ def made_numbers(count: int, random: Generator) -> MadeNumbers:
 def carriers(texts: Sequence[str], numbers: Sequence[Sequence[Number]]) -> list[tuple[str, Number]]:
     """A window around the first number of each text that has one, and that number in it.
 
-    >>> carried = carriers(["The lightest laptop of the long list weighs 2.5 kg.", "a bag"], [[Number(2.5, "", (44, 47))], []])
+    >>> numbers = [[Number(2.5, "", (44, 47))], []]
+    >>> carried = carriers(["The lightest laptop of the long list weighs 2.5 kg.", "a bag"], numbers)
     >>> [(text, text[slice(*number.span)]) for text, number in carried]
     [('laptop of the long list weighs 2.5 kg.', '2.5')]
     """
