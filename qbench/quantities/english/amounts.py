@@ -13,6 +13,7 @@ from qbench.quantities.english.names import names_model
 from qbench.quantities.english.notquantity import excluded_until
 from qbench.quantities.english.numbers import MINUSES, Number, bracketed, read_number, with_late_scale
 from qbench.quantities.english.p_values import P_VALUE, p_value_name
+from qbench.quantities.english.page_marks import is_between_dashes
 from qbench.quantities.english.tokens import HYPHENS, Token, glued, past_brackets
 from qbench.quantities.english.unit_forms import UnitReader
 from qbench.quantities.english.written import STARTERS, and_fraction, is_part
@@ -128,7 +129,7 @@ class AmountFinder:
                 number = scaled(tokens, _kelvin(tokens, number))
             elif times != 1.0 and not number.scaled:
                 number = number.times(times, number.last)
-            goes_on = bool(amounts) and amounts[-1].last == i - 1 and _goes_on(tokens[i - 1], amounts[-1])
+            goes_on = bool(amounts) and amounts[-1].last == i - 1 and _goes_on(tokens, number, amounts[-1])
             amount, i = self._amount(tokens, text, number, currency, goes_on=goes_on)
             if amount is not None:
                 amounts.append(amount)
@@ -403,8 +404,11 @@ def _ends_range_of_money(tokens: Sequence[Token], i: int, amounts: Sequence[Amou
     return before.unit.family == "currency" and before.first < before.number.first and glued(tokens[i - 1], tokens[i])
 
 
-def _goes_on(joint: Token, before: Amount) -> bool:
+def _goes_on(tokens: Sequence[Token], number: Number, before: Amount) -> bool:
     """Whether a mark joins a number to the amount before it: "5 kg-10 kg", "4GB/64GB"."""
+    joint = tokens[max(0, number.first - 1)]
+    if is_between_dashes(tokens, number.first, number.last):
+        return False
     return joint.text in HYPHENS or (joint.text == "/" and before.unit.family == "data")
 
 
@@ -482,7 +486,9 @@ def _is_negative(tokens: Sequence[Token], first: int, number: int) -> bool:
     before = tokens[first - 2] if first > 1 else None
     if before is not None and before.low in ("minus", "negative"):
         return True
-    return before is None or not glued(before, sign) or before.text in "(=,:[<>"
+    if before is None or not glued(before, sign) or before.text in "(=,:[<>":
+        return True
+    return before.low == "to" and not glued(tokens[first - 3], before)  # "-1.9 to-1.4" has lost a space
 
 
 def _sign_length(tokens: Sequence[Token], first: int) -> int:

@@ -21,6 +21,7 @@ from qbench.quantities.english.comparator_phrases import (
     before,
 )
 from qbench.quantities.english.comparator_sharing import is_listed, of_other_group, of_other_year, restates, spans_ages
+from qbench.quantities.english.denials import excludes, is_denied_verb
 from qbench.quantities.english.lexicon import CHANGE_VERBS, CLAUSES, FUNCTION_WORDS, VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, glued
@@ -137,12 +138,8 @@ def _before(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator,
     is_date = amount.unit.family == "date"
     skipped = DATE_WORDS if is_date else ARTICLES
     end = amount.first
-    if end > 2 and tuple(t.low for t in tokens[end - 3 : end]) == ("the", "age", "of"):
-        end -= 3
-        phrase = before(tokens, end)
-        return None if phrase is None else _outermost(tokens, amount, phrase[0], phrase[1])
-    if (spanned := _spanned(tokens, amount)) is not None:
-        return spanned
+    if (named := _at_age(tokens, amount) or _spanned(tokens, amount) or _repeats(tokens, amount)) is not None:
+        return named
     for _ in range(4):
         phrase = before(tokens, end)
         if phrase is not None and _holds(tokens, amount, phrase[2], phrase[1], end):
@@ -152,6 +149,20 @@ def _before(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator,
             break
         end -= 1
     return _within(tokens, amount) or _extreme(tokens, amount)
+
+
+def _at_age(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
+    """ "under the age of 5", "before age 12 years", "over age 65": the word between a bound and an age."""
+    end = amount.first
+    words = [t.low for t in tokens[max(0, end - 3) : end]]
+    if words == ["the", "age", "of"]:
+        end -= 3
+    elif words[-1:] == ["age"] and amount.unit.family == "age" and words[-2:-1] != ["min"]:
+        end -= 1
+    else:
+        return None
+    phrase = before(tokens, end)
+    return None if phrase is None else _outermost(tokens, amount, phrase[0], phrase[1])
 
 
 def _extreme(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
@@ -206,6 +217,15 @@ def _spanned(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator
     return (phrase[0], phrase[1]) if phrase is not None and phrase[2] in _SPANNING else None
 
 
+def _repeats(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
+    """ "at least every three years", "at least once every 28 days": no longer than that from one time to the next."""
+    k = amount.first - 1
+    if amount.unit.family != "time" or k < 1 or tokens[k].low != "every":
+        return None
+    phrase = before(tokens, k - (tokens[k - 1].low == "once"))
+    return (_MIRRORED.get(phrase[0], phrase[0]), phrase[1]) if phrase is not None and phrase[2] in _SPANNING else None
+
+
 _SPANNING = frozenset(
     tuple(p.split())
     for p in "at least|at most|up to|about|approximately|roughly|around|nearly|almost|more than|less than".split("|")
@@ -245,63 +265,15 @@ def _outermost(
     end, gap = start, first - start
     while end and start - end < 2 and tokens[end - 1].low in BRIDGES:
         end -= 1
-    if comparator in ("<", ">") and not gap and _excludes(tokens, end, start):
+    if comparator in ("<", ">") and not gap and excludes(tokens, end, start):
         return NEGATED[comparator], start
     # "not just over 5 kg" denies that it is all there is, not that it is over 5 kg.
     if comparator in NEGATED and not gap and end:
         if tokens[end - 1].low in NEGATIONS:
             return NEGATED[comparator], end - 1
-        if end == start and _is_denied_verb(tokens, end - 1):
+        if end == start and is_denied_verb(tokens, end - 1):
             return NEGATED[comparator], end - 2
     return comparator, start
-
-
-def _excludes(tokens: Sequence[Token], end: int, start: int) -> bool:
-    """Whether what stands before a phrase at `start` denies it: "no holder owns", "forbids firms from owning".
-
-    Args:
-        end: where the verb of the phrase begins, if it has one: "may be" of "may be more than".
-    """
-    if not end or tokens[end - 1].low in _PLACES:
-        return False
-    acts = end < start or tokens[end - 1].low in VERBS or tokens[start].low.startswith("exceed")
-    barred = False
-    for k in range(end - 1, max(0, end - _FARTHEST_DENIAL) - 1, -1):
-        word = tokens[k].low
-        if tokens[k].kind == "number" or (tokens[k].kind == "mark" and tokens[k].text not in "-’'/"):
-            return False
-        if word in _NOBODY:
-            return acts and k + 1 < end
-        if barred and word in _FORBIDDING:
-            return True
-        if word in CLAUSES:
-            return False
-        barred = barred or word == "from"
-    return False
-
-
-_NOBODY = frozenset("no none nobody neither".split())
-_FORBIDDING = frozenset(
-    "forbid forbids forbade forbidden forbidding prohibit prohibits prohibited prohibiting bar bars barred barring ban "
-    "bans banned banning prevent prevents prevented preventing".split()
-)
-_PLACES = frozenset("in of for after at by from with on among between during within over through".split())
-_FARTHEST_DENIAL = 10
-"""Tokens between "no" and the phrase that it denies at most."""
-
-
-def _is_denied_verb(tokens: Sequence[Token], k: int) -> bool:
-    """Whether token k is the verb of "do not spend more than", "can't weigh more than"."""
-    verb, before_it = tokens[k], tokens[k - 1] if k else None
-    if before_it is None or verb.kind != "word" or verb.low in FUNCTION_WORDS or verb.low.endswith(("ly", "ing", "ed")):
-        return False
-    if before_it.low == "not":
-        return k > 1 and tokens[k - 2].low in _AUXILIARIES
-    return before_it.low in ("never", "cannot") or before_it.low.removesuffix("t").rstrip("'’") in _NEGATED_AUXILIARIES
-
-
-_AUXILIARIES = frozenset("do does did can could should will would must may might shall".split())
-_NEGATED_AUXILIARIES = frozenset("don doesn didn can couldn shouldn won wouldn mustn mayn mightn".split())
 
 
 def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, end: int) -> bool:
@@ -438,7 +410,7 @@ def _lasts(tokens: Sequence[Token], first: int, end: int, amount: Amount) -> boo
 
 def _after(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
     """The comparator that stands after an amount, or between its number and its unit; and the token after both."""
-    for k in dict.fromkeys((amount.number.last, amount.last)):
+    for k in dict.fromkeys((amount.number.last, amount.last, _past_life(tokens, amount))):
         inner = tokens[k - 2] if k - 2 >= amount.number.first else None
         if inner is not None and inner.text == "+" and tokens[k - 1].kind == "word":
             return ">=", max(k, amount.last)  # "2.5+million"
@@ -451,6 +423,16 @@ def _after(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, 
         if phrase is not None and _closes(tokens, phrase[2], start, phrase[1]):
             return phrase[0], max(phrase[1], amount.last)
     return None
+
+
+def _past_life(tokens: Sequence[Token], amount: Amount) -> int:
+    """The token after "of gestation", "gestation" and "of age" behind a length of time: "37 weeks' gestation or more"."""
+    k = amount.last
+    if amount.unit.family not in ("time", "age"):
+        return k
+    while k < len(tokens) and tokens[k].low in ("'", "’", "of"):
+        k += 1
+    return k + 1 if k < len(tokens) and tokens[k].low in ("gestation", "age") else amount.last
 
 
 def _adds(tokens: Sequence[Token], k: int) -> bool:

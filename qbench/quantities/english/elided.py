@@ -69,9 +69,20 @@ def _spread(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amo
     if a is None or not b.bare or a.bare or a.unit.family in ("date", "ratio"):
         return b
     gap = [t.low for t in tokens[a.last : b.first]]
+    if gap == ["("] and _is_earlier(tokens, a, b):
+        return _with_unit(a, b)
     if gap[:1] not in (["("], ["["]) or not 1 < len(gap) <= _LONGEST_NAME or not _SPREADS.issuperset(gap[1:]):
         return b
     return replace(b, unit=a.unit, how=(*b.how, "elided unit"))
+
+
+def _is_earlier(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """Whether b, in brackets, is what a was in the period before: "EUR 0.31 (0.22)", "EUR 13.1 mn (11.2)"."""
+    if a.unit.family != "currency" or a.is_range or b.is_range or b.last >= len(tokens) or tokens[b.last].text != ")":
+        return False
+    places = [tokens[x.number.first].text.rpartition(".")[2] for x in (a, b)]
+    parted = all("." in tokens[x.number.first].text for x in (a, b))
+    return parted and len(places[0]) == len(places[1]) and _alike(a.number.mantissa, b.low)
 
 
 _SPREADS = frozenset("sd se sem iqr range standard deviation error interquartile = : , .".split())

@@ -11,12 +11,13 @@ from qbench.quantities.english.lexicon import CAPITAL_LABELS, FUNCTION_WORDS, LA
 from qbench.quantities.english.names import named_until
 from qbench.quantities.english.numbers import Number
 from qbench.quantities.english.page_marks import counts_arm, mark_until
+from qbench.quantities.english.pronouns import unsaid_until
 from qbench.quantities.english.tokens import HYPHENS, Token, glued
 from qbench.quantities.english.written import ORDINALS
 
 ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
 GLUED_PREFIXES = frozenset(
-    "sub minus plus to and or non under over about nearly almost than least most some approximately".split()
+    "every sub minus plus to and or non under over about nearly almost than least most some approximately".split()
 )
 """Words that may be joined to a number by a hyphen without making a name of it."""
 
@@ -76,13 +77,20 @@ def _joined_to_word(tokens: Sequence[Token], number: Number) -> int | None:
             return _end_of_code(tokens, last)
         if before.text in "-‐‑/#@_" and first > 1 and tokens[first - 2].kind == "word":
             joined = glued(tokens[first - 2], before)
-            if joined and tokens[first - 2].low not in GLUED_PREFIXES:
+            if joined and tokens[first - 2].low not in GLUED_PREFIXES and not _dates(tokens, first, last):
                 return _end_of_code(tokens, last)
             if not joined and before.text != "/" and tokens[first - 2].text in _SPLIT_NAMES:
                 return last
         if before.text in "#@_" or _is_charge(tokens, first):
             return _end_of_code(tokens, last)
     return _followed_by_letters(tokens, number)
+
+
+def _dates(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """Whether "pre-" or "post-" stands before a length of time: "post-14 d", "pre-12 months"."""
+    if tokens[first - 2].low not in ("pre", "post") or last >= len(tokens):
+        return False
+    return tokens[last].low in ("d", "days", "weeks", "months", "h", "hours", "min", "minutes")
 
 
 _RUN_ON = frozenset("from than between approximately nearly almost".split())
@@ -407,18 +415,6 @@ _NAMING_ONE = frozenset("time off stop size shot step".split())
 """What makes one word of a numeral and a hyphen before it: "a one-time charge", "two-factor", "a one-way ticket"."""
 
 
-def _any(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "one or more jurisdictions", "at one time": how many is not said."""
-    first, last = number.first, number.last
-    if not number.written or number.value != 1 or last - first != 1 or tokens[first].low != "one":
-        return None
-    ahead = [t.low for t in tokens[last : last + 2]]
-    if ahead in (["or", "more"], ["or", "several"]):
-        return last + 2
-    times = ahead[:1] == ["time"] and (first == 0 or tokens[first - 1].low in ("at", ".", "i", "(", ","))
-    return last + 1 if times else None
-
-
 def _race(tokens: Sequence[Token], number: Number) -> int | None:
     """ "a 5k run", "the 10K race": a race that is named by its length; and plans for old age, "a 401k"."""
     last = number.last
@@ -494,6 +490,6 @@ _AFTER_ZERO = frozenset("percent per cent pct degree degrees to day days year ye
 
 _RULES = (
     date_until, clock_until, level_until, freedom_until, _version, _ordinal, _joined_to_word, _label, mark_until,
-    reached_until, _odds, _idiom, _any, _generation, _resolution, _race, _design, _standard_time,
+    reached_until, _odds, _idiom, unsaid_until, _generation, _resolution, _race, _design, _standard_time,
     named_until,
 )  # fmt: skip

@@ -174,10 +174,14 @@ def _page(tokens: Sequence[Token], number: Number) -> int | None:
     first, last = number.first, number.last
     if number.written or not tokens[first].text.isdecimal() or len(tokens[first].text) > 3 or last >= len(tokens):
         return None
+    if is_between_dashes(tokens, first, last):
+        return last
     if first and tokens[first - 1].text not in ".;:":
         return None
     if tokens[last].text == "•" and first:
         return last
+    if first and tokens[first - 1].text in ".:;" and tokens[last].text.istitle() and tokens[last].low in _OPENING:
+        return None if glued(tokens[last - 1], tokens[last]) else last  # "was sold. 2 In 2023, costs rose"
     ahead = [t.text for t in tokens[last : last + _RUNNING_TITLE]]
     if ahead[0].isupper() and len(ahead[0]) > 2 and not _TITLES.isdisjoint(ahead):
         return last
@@ -185,6 +189,20 @@ def _page(tokens: Sequence[Token], number: Number) -> int | None:
     return last if company or ahead[:3] == ["Table", "of", "Contents"] else None
 
 
+def is_between_dashes(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """Whether a number stands alone between dashes: "within 60 days - 77 - of receipt", where a page ended."""
+    if (
+        first < 2
+        or last >= len(tokens)
+        or tokens[first - 1].text not in _DASHES
+        or tokens[last].text != tokens[first - 1].text
+    ):
+        return False
+    apart = not (glued(tokens[first - 1], tokens[first]) or glued(tokens[last - 1], tokens[last]))
+    return apart and tokens[first - 2].kind != "number" and not glued(tokens[first - 2], tokens[first - 1])
+
+
+_DASHES = frozenset("-–—")
 _RUNNING_TITLE = 9
 """Words of a running title that are looked at."""
 _TITLES = frozenset("FORM ITEM PART ANNUAL QUARTERLY REPORT TABLE CONSOLIDATED NOTES STATEMENTS".split())

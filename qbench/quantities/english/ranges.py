@@ -10,7 +10,7 @@ from qbench.quantities.english.change_nouns import CHANGE_NOUNS
 from qbench.quantities.english.change_words import MOVES, TURNS
 from qbench.quantities.english.dates import is_month
 from qbench.quantities.english.elided import share_elided
-from qbench.quantities.english.intervals import in_interval
+from qbench.quantities.english.intervals import is_interval
 from qbench.quantities.english.lexicon import CHANGE_VERBS, VERBS
 from qbench.quantities.english.ratios import RATIO
 from qbench.quantities.english.tokens import Token, glued
@@ -128,8 +128,11 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
     if a.is_range or a.last >= b.first or not _may_join(tokens, a, b, hyphens=hyphens) or _are_apart(a, b):
         return None
     lead, start = _lead(tokens, a.first)
-    joint = _joint(between := [t.low for t in tokens[a.last : b.first]], lead)
-    if not joint and between[:1] in ([","], [";"], ["and"]) and in_interval(tokens, a.first):
+    between = [t.low for t in tokens[a.last : b.first]]
+    if between == ["to", "+"] and glued(tokens[b.first - 1], tokens[b.first]):
+        between = between[:1]  # "-5.2 to +0.4"
+    joint = _joint(between, lead)
+    if not joint and between[:1] in ([","], [";"], ["and"]) and is_interval(tokens, a.first, b.last):
         if between[1:] == ["-"] and glued(tokens[b.first - 1], tokens[b.first]):
             b = replace(b, low=-b.high, high=-b.low)  # "CI -4;-2": the sign is glued on both sides
             between = between[:1]
@@ -139,7 +142,7 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
     hyphen = joint == "-"
     if not joint or hyphen != hyphens or (b.is_range and not (lead == "from" and joint == "to")):
         return None
-    if joint == "to" and lead not in ("from", "between") and _leads(tokens, a, b):
+    if joint == "to" and lead not in ("from", "between") and not _is_framed(tokens, a, b) and _leads(tokens, a, b):
         return None
     unit = None if a.year and not b.year and _tells_when(tokens, a, b) else _common_unit(a, b)
     ends = None if unit is None else _ends(a, b, hyphen=hyphen)
@@ -231,6 +234,12 @@ def _moves(tokens: Sequence[Token], a: Amount) -> bool:
         start = max(0, start - 4)  # "rose 5 per cent or 2 million to 8 million"
     around = {t.low for t in tokens[start : a.first]}
     return bool(around & _CHANGING) and not {"between", "ranging", "range", "ranged", "ranges"} & around
+
+
+def _is_framed(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """Whether two amounts stand in brackets of their own: "fell by 1.7 (1.4 to 1.9)"."""
+    opens = a.first > 0 and tokens[a.first - 1].text in "(["
+    return opens and b.last < len(tokens) and tokens[b.last].text in ")];,"
 
 
 def _leads(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
