@@ -22,7 +22,7 @@ from qbench.quantities.english.comparator_phrases import (
 )
 from qbench.quantities.english.comparator_sharing import is_listed, of_other_group, of_other_year, restates, spans_ages
 from qbench.quantities.english.denials import excludes, is_denied_verb
-from qbench.quantities.english.lexicon import CHANGE_VERBS, CLAUSES, FUNCTION_WORDS, VERBS
+from qbench.quantities.english.lexicon import CHANGE_VERBS, FUNCTION_WORDS, VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import NEGATED, Change, MentionComparator
@@ -116,7 +116,7 @@ def _goes_on(tokens: Sequence[Token], a: Amount, b: Amount, bound: MentionCompar
     """Whether the bound of a, whose words begin at token `lead`, is one of b, too."""
     yearly = bound != "~" and of_other_year(tokens, a, b)
     if lead is None and bound in (">=", "<=") and _extreme(tokens, a) is not None and of_other_group(tokens, a, b):
-        return True
+        return "respectively" not in [t.low for t in tokens[b.last : b.last + 2]]
     return yearly or (lead is not None and is_listed(tokens, a, b, lead))
 
 
@@ -232,7 +232,7 @@ _SPANNING = frozenset(
 )
 _COPULAS = frozenset("was were is are be".split())
 _EXTREMES: dict[str, MentionComparator] = {"maximum": "<=", "max": "<=", "minimum": ">=", "min": ">="}
-_WITHIN_SUBJECT = frozenset("of the for in at on to by under we it they our its and".split())
+_WITHIN_SUBJECT = frozenset("of the this that these those for in at on to by under we it they our its and".split())
 _LISTING = frozenset(("and", "or", ","))
 """Words before "maximum" that make it one of several: "threshold, target and maximum awards were 0, 1 and 2"."""
 _HAVING = frozenset("have has had could may amount".split())
@@ -297,7 +297,7 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
     if phrase == ("over",) and (few or (lead is not None and lead.low in _SPREADING)):
         return False  # "royalties over two mines"
     if phrase == ("over",):
-        return unit.family != "time" or _lasts(tokens, first, end, amount)
+        return not _is_span(tokens, amount, end) and (unit.family != "time" or _lasts(tokens, first, end, amount))
     if phrase in (("under",), ("within",)):
         return following not in SECTIONS and unit.name not in SECTIONS
     if phrase == ("near",):
@@ -408,6 +408,16 @@ def _lasts(tokens: Sequence[Token], first: int, end: int, amount: Amount) -> boo
     return opens or lead.low in DURATION_LEADS or following in ("ago", "old", "-", "later", "earlier")
 
 
+def _is_span(tokens: Sequence[Token], amount: Amount, end: int) -> bool:
+    """Whether "over" stands before the time in which something happens: "over a 2-y period"."""
+    if tokens[end].low not in ("a", "an", "the"):
+        return False
+    return any(t.low in _SPANS for t in tokens[amount.number.last : amount.number.last + 3])
+
+
+_SPANS = frozenset("period course span interval".split())
+
+
 def _after(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
     """The comparator that stands after an amount, or between its number and its unit; and the token after both."""
     for k in dict.fromkeys((amount.number.last, amount.last, _past_life(tokens, amount))):
@@ -426,7 +436,7 @@ def _after(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, 
 
 
 def _past_life(tokens: Sequence[Token], amount: Amount) -> int:
-    """The token after "of gestation", "gestation" and "of age" behind a length of time: "37 weeks' gestation or more"."""
+    """The token after "gestation" or "of age" behind a length of time: "37 weeks' gestation or more"."""
     k = amount.last
     if amount.unit.family not in ("time", "age"):
         return k

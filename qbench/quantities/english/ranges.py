@@ -84,7 +84,7 @@ def _levels(tokens: Sequence[Token], joined: list[Amount]) -> None:
     if unit is None:
         return
     if a.bare:
-        scaled = _scaled(a, b)
+        scaled = _scaled(tokens, a, b)
         joined[-2] = replace(a, unit=unit, low=scaled, high=scaled, unit_span=b.unit_span, how=(*a.how, "shared unit"))
     elif b.bare:
         joined[-1] = replace(b, unit=unit, unit_span=a.unit_span, how=(*b.how, "shared unit"))
@@ -92,9 +92,20 @@ def _levels(tokens: Sequence[Token], joined: list[Amount]) -> None:
         joined[-2:] = [replace(amount, unit=unit) for amount in (a, b)]
 
 
-def _scaled(a: Amount, b: Amount) -> float:
+def _in_thousands(tokens: Sequence[Token], a: Amount, b: Amount) -> float | None:
+    """The first end of "45-50,000 tonnes", which lacks its thousands; None where it has all that it needs."""
+    first, second = (tokens[x.number.first].text for x in (a, b))
+    if tokens[a.last].text not in JOINERS or not second.endswith(",000") or second.count(",") > 1:
+        return None
+    low = a.low * _THOUSAND
+    return low if first.isdecimal() and low < b.low <= _FALLS * low else None
+
+
+def _scaled(tokens: Sequence[Token], a: Amount, b: Amount) -> float:
     """The first end with the magnitude of the second where that is meant: "10 to 15 billion"."""
     scale = b.number.magnitude
+    if (thousands := _in_thousands(tokens, a, b)) is not None:
+        return thousands
     if scale == 1 or a.number.magnitude != 1 or not abs(a.low) < min(scale, 1000) or not _lends(a, b):
         return a.low
     return float(f"{a.low * scale:.15g}")
@@ -145,7 +156,7 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
     if joint == "to" and lead not in ("from", "between") and not _is_framed(tokens, a, b) and _leads(tokens, a, b):
         return None
     unit = None if a.year and not b.year and _tells_when(tokens, a, b) else _common_unit(a, b)
-    ends = None if unit is None else _ends(a, b, hyphen=hyphen)
+    ends = None if unit is None else _ends(tokens, a, b, hyphen=hyphen)
     if unit is None or ends is None:
         return None
     low, high, falling = ends
@@ -289,10 +300,10 @@ def _tells_when(tokens: Sequence[Token], year: Amount, b: Amount) -> bool:
 _DATED = frozenset("in , since during fiscal calendar year by of until".split())
 
 
-def _ends(a: Amount, b: Amount, *, hyphen: bool) -> tuple[float, float, bool] | None:
+def _ends(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphen: bool) -> tuple[float, float, bool] | None:
     """Both ends in order and whether the text falls, the magnitude of one end lent to the other."""
     # The minus sign of "-5 to -8" is part of a number, the hyphen of "5-8" is not: `_is_negative` saw to that.
-    low, high = _scaled(a, b), abs(b.high) if hyphen else b.high
+    low, high = _scaled(tokens, a, b), abs(b.high) if hyphen else b.high
     if low == high:
         return None
     return (low, high, False) if low < high else (high, low, True)
