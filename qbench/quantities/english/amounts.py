@@ -14,6 +14,7 @@ from qbench.quantities.english.notquantity import excluded_until
 from qbench.quantities.english.numbers import MINUSES, Number, bracketed, read_number, with_late_scale
 from qbench.quantities.english.p_values import P_VALUE, p_value_name
 from qbench.quantities.english.page_marks import is_between_dashes
+from qbench.quantities.english.signs import is_negative, sign_length
 from qbench.quantities.english.tokens import HYPHENS, Token, glued, past_brackets
 from qbench.quantities.english.unit_forms import UnitReader
 from qbench.quantities.english.written import STARTERS, and_fraction, is_part
@@ -426,10 +427,10 @@ def _kelvin(tokens: Sequence[Token], number: Number) -> Number:
 def _signed(tokens: Sequence[Token], amount: Amount) -> Amount:
     """The amount with the minus before it, or with that of the brackets around it."""
     first = amount.first
-    if not (amount.number.bracketed or _is_negative(tokens, first, amount.number.first)):
+    if not (amount.number.bracketed or is_negative(tokens, first, amount.number.first)):
         return amount
     how = (*amount.how, "minus")
-    return replace(amount, low=-amount.high, high=-amount.low, first=first - _sign_length(tokens, first), how=how)
+    return replace(amount, low=-amount.high, high=-amount.low, first=first - sign_length(tokens, first), how=how)
 
 
 def _is_heading(tokens: Sequence[Token], number: Number, unit: Unit, last: int) -> bool:
@@ -466,36 +467,3 @@ def _is_fragment(tokens: Sequence[Token], number: Number) -> bool:
         alone = number.last == number.first + 1 or tokens[number.last - 1].low in ("a", "an")
         return alone and not is_part(tokens, number.first)
     return len(text) > 1 and text[0] == "0" and text.isdecimal()
-
-
-def _is_negative(tokens: Sequence[Token], first: int, number: int) -> bool:
-    """Whether a minus sign of its own stands before the amount, or between its currency and its number.
-
-    The brackets of tables, "(1,234)", are no sign: running text brackets many numbers that are not negative.
-    """
-    if number > first and tokens[number - 1].text in MINUSES:
-        return True
-    if not first:
-        return False
-    sign = tokens[first - 1]
-    if sign.low in ("minus", "negative"):
-        before = tokens[first - 2] if first > 1 else None
-        return before is None or not (before.kind == "number" or before.low in ("or", "/", "-"))
-    if sign.text not in MINUSES or not glued(sign, tokens[first]):
-        return False
-    before = tokens[first - 2] if first > 1 else None
-    if before is not None and before.low in ("minus", "negative"):
-        return True
-    if before is None or not glued(before, sign) or before.text in "(=,:[<>":
-        return True
-    return before.low == "to" and not glued(tokens[first - 3], before)  # "-1.9 to-1.4" has lost a space
-
-
-def _sign_length(tokens: Sequence[Token], first: int) -> int:
-    """How many tokens before the amount are its sign: one, two for "minus-45", none within "$-5"."""
-    if not first:
-        return 0
-    sign = tokens[first - 1]
-    if sign.text in MINUSES and first > 1 and tokens[first - 2].low in ("minus", "negative"):
-        return 2
-    return int(sign.text in MINUSES or sign.low in ("minus", "negative"))

@@ -294,6 +294,8 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
         named = tokens[first].text.istitle() and lead is not None and lead.kind == "word" and lead.text[:1].isupper()
         return not named and (lead is None or lead.low not in _READINGS)
     few = amount.number.written and amount.number.value <= _FEW and unit.family == "count"
+    if phrase == ("over",) and any(t.low in _PREFERRING for t in tokens[max(0, first - _FAR_BETTER) : first]):
+        return False  # "superior in healing over 5 % cream"
     if phrase == ("over",) and (few or (lead is not None and lead.low in _SPREADING)):
         return False  # "royalties over two mines"
     if phrase == ("over",):
@@ -325,6 +327,9 @@ def _is_agreed(tokens: Sequence[Token], amount: Amount, end: int) -> bool:
 
 _BUYING = frozenset("buy buys buying bought pay pays paying paid give gives sell sells".split())
 _FEW = 3
+_PREFERRING = frozenset("superior superiority advantage advantages preferred preference".split())
+_FAR_BETTER = 14
+"""Tokens between "superior" and its "over" at most."""
 _SPREADING = frozenset(
     "spread spreads spreading scattered distributed dispersed stretch stretches stretched extends extended".split()
 )

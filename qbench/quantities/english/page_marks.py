@@ -151,6 +151,8 @@ def _footnote(tokens: Sequence[Token], number: Number) -> int | None:
     mark, word = tokens[first - 1], tokens[first - 2]
     if mark.text not in ".:" or not glued(word, mark) or len(tokens[first].text.split(".")[0]) > 3:
         return None
+    if mark.text == ":" and len(word.text) == _YEAR and word.text[:2] in ("19", "20") and word.text.isdecimal():
+        return last if last < len(tokens) and tokens[last].text[:1].isupper() else None  # "during 2024:1 Value of"
     sure = word.text in ")”" or (word.kind == "word" and len(word.text) > 3 and word.low != "approx")
     if not sure or (mark.text == ":" and not word.text.islower() and word.kind == "word"):
         return None
@@ -159,6 +161,10 @@ def _footnote(tokens: Sequence[Token], number: Number) -> int | None:
     after = tokens[last]
     title = after.kind == "word" and after.text[:1].isupper() and (mark.text == "." or after.low in _OPENING)
     return last if title or after.text in ".•" else None
+
+
+_YEAR = 4
+"""Digits of a calendar year."""
 
 
 def _quoted(tokens: Sequence[Token], number: Number) -> int | None:

@@ -155,6 +155,8 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
         return None
     if joint == "to" and lead not in ("from", "between") and not _is_framed(tokens, a, b) and _leads(tokens, a, b):
         return None
+    if lead in ("between", "from") and not a.is_range:
+        a = _in_unit_of(a, b)
     unit = None if a.year and not b.year and _tells_when(tokens, a, b) else _common_unit(a, b)
     ends = None if unit is None else _ends(tokens, a, b, hyphen=hyphen)
     if unit is None or ends is None:
@@ -178,6 +180,18 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
     number = replace(b.number, first=a.number.first, digits=digits)
     how = (*a.how, *(rule for rule in b.how if rule not in a.how), "range")
     return Amount(number, unit, first, b.last, span, low, high, is_range=True, how=how)
+
+
+def _in_unit_of(a: Amount, b: Amount) -> Amount:
+    """The low end of "between 97 cents and one dollar", "from 0.5 ml to 2 litres" in the unit of the high one."""
+    one, other = a.unit, b.unit
+    if one.family not in _CONVERTED or one.name == other.name or one.base_unit != other.base_unit or a.low < 0:
+        return a
+    low = float(f"{a.low * one.factor / other.factor:.12g}")
+    return replace(a, unit=other, unit_span=b.unit_span, low=low, high=low) if low < b.low else a
+
+
+_CONVERTED = frozenset({"currency", "length", "mass", "volume", "data"})
 
 
 def _may_join(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> bool:
@@ -302,7 +316,7 @@ _DATED = frozenset("in , since during fiscal calendar year by of until".split())
 
 def _ends(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphen: bool) -> tuple[float, float, bool] | None:
     """Both ends in order and whether the text falls, the magnitude of one end lent to the other."""
-    # The minus sign of "-5 to -8" is part of a number, the hyphen of "5-8" is not: `_is_negative` saw to that.
+    # The minus sign of "-5 to -8" is part of a number, the hyphen of "5-8" is not: `signs` saw to that.
     low, high = _scaled(tokens, a, b), abs(b.high) if hyphen else b.high
     if low == high:
         return None

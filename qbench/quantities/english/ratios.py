@@ -21,6 +21,7 @@ _BEFORE, _AFTER = 8, 4
 """Tokens before and after a ratio where such words stand."""
 _MOST = 4
 """Parts of a ratio at most."""
+_YEAR = 4
 _LARGE = 1_000
 """From this number on the other side of "1:" is no minute."""
 
@@ -46,6 +47,8 @@ def _colon(tokens: Sequence[Token], i: int) -> Notation | None:
         return None
     several = len(parts) > 2 and all(len(tokens[k].text) == 1 for k in range(i, last))
     large = 1 in parts[:2] and max(parts) >= _LARGE
+    if large and tokens[i].text[:2] in ("19", "20") and len(tokens[i].text) == _YEAR:
+        return None  # "in the quarter of 2024:1 Value of shares"
     if not (several or large or _near(tokens, i, last, _CUES)):
         return None
     return _divided(tokens, i, last, parts[0], parts[-1])
