@@ -279,10 +279,10 @@ def _outermost(
 def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, end: int) -> bool:
     """Whether a phrase that ends at `end`, before an amount, bounds it."""
     unit = amount.unit
-    if phrase in DATE_ONLY:
+    following = tokens[amount.last].low if amount.last < len(tokens) else ""
+    if phrase in DATE_ONLY and not (phrase == ("past",) and following in MARKS):
         return unit.family == "date"
     lead = tokens[first - 1] if first else None
-    following = tokens[amount.last].low if amount.last < len(tokens) else ""
     head = phrase[0]
     if phrase == ("under",) and _is_agreed(tokens, amount, end):
         return False
@@ -327,7 +327,7 @@ def _is_agreed(tokens: Sequence[Token], amount: Amount, end: int) -> bool:
 
 _BUYING = frozenset("buy buys buying bought pay pays paying paid give gives sell sells".split())
 _FEW = 3
-_PREFERRING = frozenset("superior superiority advantage advantages preferred preference".split())
+_PREFERRING = frozenset("superior superiority advantage advantages preference".split())
 _FAR_BETTER = 14
 """Tokens between "superior" and its "over" at most."""
 _SPREADING = frozenset(

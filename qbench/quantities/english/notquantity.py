@@ -13,7 +13,7 @@ from qbench.quantities.english.names import named_until
 from qbench.quantities.english.numbers import Number
 from qbench.quantities.english.page_marks import counts_arm, mark_until
 from qbench.quantities.english.pronouns import unsaid_until
-from qbench.quantities.english.tokens import HYPHENS, Token, glued
+from qbench.quantities.english.tokens import HYPHENS, LINE_ENDS, Token, glued
 from qbench.quantities.english.written import ORDINALS
 
 ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
@@ -70,8 +70,8 @@ def _joined_to_word(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     if first and glued(tokens[first - 1], tokens[first]):
         before = tokens[first - 1]
-        if before.low in _RUN_ON:
-            return None
+        if before.low in _RUN_ON or (last < len(tokens) and tokens[last].text in LINE_ENDS):
+            return None  # "Europe12 WeeksNet revenue" has lost the ends of two lines
         if before.low == "auc":
             return _end_of_period(tokens, last)
         if before.kind == "word" or before.text in ")]}":
