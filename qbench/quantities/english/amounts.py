@@ -13,6 +13,8 @@ from qbench.quantities.english.names import names_model
 from qbench.quantities.english.notquantity import excluded_until
 from qbench.quantities.english.numbers import MINUSES, Number, bracketed, read_number, with_late_scale
 from qbench.quantities.english.p_values import P_VALUE, p_value_name
+from qbench.quantities.english.page_marks import is_between_dashes
+from qbench.quantities.english.signs import is_negative, sign_length
 from qbench.quantities.english.tokens import HYPHENS, Token, glued, past_brackets
 from qbench.quantities.english.unit_forms import UnitReader
 from qbench.quantities.english.written import STARTERS, and_fraction, is_part
@@ -128,7 +130,7 @@ class AmountFinder:
                 number = scaled(tokens, _kelvin(tokens, number))
             elif times != 1.0 and not number.scaled:
                 number = number.times(times, number.last)
-            goes_on = bool(amounts) and amounts[-1].last == i - 1 and _goes_on(tokens[i - 1], amounts[-1])
+            goes_on = bool(amounts) and amounts[-1].last == i - 1 and _goes_on(tokens, number, amounts[-1])
             amount, i = self._amount(tokens, text, number, currency, goes_on=goes_on)
             if amount is not None:
                 amounts.append(amount)
@@ -403,8 +405,11 @@ def _ends_range_of_money(tokens: Sequence[Token], i: int, amounts: Sequence[Amou
     return before.unit.family == "currency" and before.first < before.number.first and glued(tokens[i - 1], tokens[i])
 
 
-def _goes_on(joint: Token, before: Amount) -> bool:
+def _goes_on(tokens: Sequence[Token], number: Number, before: Amount) -> bool:
     """Whether a mark joins a number to the amount before it: "5 kg-10 kg", "4GB/64GB"."""
+    joint = tokens[max(0, number.first - 1)]
+    if is_between_dashes(tokens, number.first, number.last):
+        return False
     return joint.text in HYPHENS or (joint.text == "/" and before.unit.family == "data")
 
 
@@ -422,10 +427,10 @@ def _kelvin(tokens: Sequence[Token], number: Number) -> Number:
 def _signed(tokens: Sequence[Token], amount: Amount) -> Amount:
     """The amount with the minus before it, or with that of the brackets around it."""
     first = amount.first
-    if not (amount.number.bracketed or _is_negative(tokens, first, amount.number.first)):
+    if not (amount.number.bracketed or is_negative(tokens, first, amount.number.first)):
         return amount
     how = (*amount.how, "minus")
-    return replace(amount, low=-amount.high, high=-amount.low, first=first - _sign_length(tokens, first), how=how)
+    return replace(amount, low=-amount.high, high=-amount.low, first=first - sign_length(tokens, first), how=how)
 
 
 def _is_heading(tokens: Sequence[Token], number: Number, unit: Unit, last: int) -> bool:
@@ -462,34 +467,3 @@ def _is_fragment(tokens: Sequence[Token], number: Number) -> bool:
         alone = number.last == number.first + 1 or tokens[number.last - 1].low in ("a", "an")
         return alone and not is_part(tokens, number.first)
     return len(text) > 1 and text[0] == "0" and text.isdecimal()
-
-
-def _is_negative(tokens: Sequence[Token], first: int, number: int) -> bool:
-    """Whether a minus sign of its own stands before the amount, or between its currency and its number.
-
-    The brackets of tables, "(1,234)", are no sign: running text brackets many numbers that are not negative.
-    """
-    if number > first and tokens[number - 1].text in MINUSES:
-        return True
-    if not first:
-        return False
-    sign = tokens[first - 1]
-    if sign.low in ("minus", "negative"):
-        before = tokens[first - 2] if first > 1 else None
-        return before is None or not (before.kind == "number" or before.low in ("or", "/", "-"))
-    if sign.text not in MINUSES or not glued(sign, tokens[first]):
-        return False
-    before = tokens[first - 2] if first > 1 else None
-    if before is not None and before.low in ("minus", "negative"):
-        return True
-    return before is None or not glued(before, sign) or before.text in "(=,:[<>"
-
-
-def _sign_length(tokens: Sequence[Token], first: int) -> int:
-    """How many tokens before the amount are its sign: one, two for "minus-45", none within "$-5"."""
-    if not first:
-        return 0
-    sign = tokens[first - 1]
-    if sign.text in MINUSES and first > 1 and tokens[first - 2].low in ("minus", "negative"):
-        return 2
-    return int(sign.text in MINUSES or sign.low in ("minus", "negative"))

@@ -56,7 +56,7 @@ _BEFORE: dict[MentionComparator, str] = {
     "extensible to|ceiling of|a ceiling of|cap of|a cap of|within a radius of|"
     "tops out at|topping out at|maxes out at|maxing out at",
     "~": "about|around|approximately|approx|approx .|approximate|nearly|almost|roughly|close to|near to|near|"
-    "closer to|circa|ca|ca .|c .|an estimated|estimated|estimated at|an approximate|some|~|∼|≈|≃|≅|"
+    "closer to|circa|ca|ca .|c .|an estimated|estimated|an approximate|some|~|∼|≈|≃|≅|"
     "more or less|something like|somewhere around|somewhere near|in the region of|in the neighborhood of|"
     "in the neighbourhood of|in the vicinity of|on the order of|in the order of|of the order of|nearing|approaching|"
     "verging on|bordering on|virtually|practically|round about|roundabout|barely|scarcely|hardly|give or take|"

@@ -21,7 +21,8 @@ from qbench.quantities.english.comparator_phrases import (
     before,
 )
 from qbench.quantities.english.comparator_sharing import is_listed, of_other_group, of_other_year, restates, spans_ages
-from qbench.quantities.english.lexicon import CHANGE_VERBS, CLAUSES, FUNCTION_WORDS, VERBS
+from qbench.quantities.english.denials import excludes, is_denied_verb
+from qbench.quantities.english.lexicon import CHANGE_VERBS, FUNCTION_WORDS, VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import NEGATED, Change, MentionComparator
@@ -115,7 +116,7 @@ def _goes_on(tokens: Sequence[Token], a: Amount, b: Amount, bound: MentionCompar
     """Whether the bound of a, whose words begin at token `lead`, is one of b, too."""
     yearly = bound != "~" and of_other_year(tokens, a, b)
     if lead is None and bound in (">=", "<=") and _extreme(tokens, a) is not None and of_other_group(tokens, a, b):
-        return True
+        return "respectively" not in [t.low for t in tokens[b.last : b.last + 2]]
     return yearly or (lead is not None and is_listed(tokens, a, b, lead))
 
 
@@ -137,12 +138,8 @@ def _before(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator,
     is_date = amount.unit.family == "date"
     skipped = DATE_WORDS if is_date else ARTICLES
     end = amount.first
-    if end > 2 and tuple(t.low for t in tokens[end - 3 : end]) == ("the", "age", "of"):
-        end -= 3
-        phrase = before(tokens, end)
-        return None if phrase is None else _outermost(tokens, amount, phrase[0], phrase[1])
-    if (spanned := _spanned(tokens, amount)) is not None:
-        return spanned
+    if (named := _at_age(tokens, amount) or _spanned(tokens, amount) or _repeats(tokens, amount)) is not None:
+        return named
     for _ in range(4):
         phrase = before(tokens, end)
         if phrase is not None and _holds(tokens, amount, phrase[2], phrase[1], end):
@@ -152,6 +149,20 @@ def _before(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator,
             break
         end -= 1
     return _within(tokens, amount) or _extreme(tokens, amount)
+
+
+def _at_age(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
+    """ "under the age of 5", "before age 12 years", "over age 65": the word between a bound and an age."""
+    end = amount.first
+    words = [t.low for t in tokens[max(0, end - 3) : end]]
+    if words == ["the", "age", "of"]:
+        end -= 3
+    elif words[-1:] == ["age"] and amount.unit.family == "age" and words[-2:-1] != ["min"]:
+        end -= 1
+    else:
+        return None
+    phrase = before(tokens, end)
+    return None if phrase is None else _outermost(tokens, amount, phrase[0], phrase[1])
 
 
 def _extreme(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
@@ -206,13 +217,22 @@ def _spanned(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator
     return (phrase[0], phrase[1]) if phrase is not None and phrase[2] in _SPANNING else None
 
 
+def _repeats(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
+    """ "at least every three years", "at least once every 28 days": no longer than that from one time to the next."""
+    k = amount.first - 1
+    if amount.unit.family != "time" or k < 1 or tokens[k].low != "every":
+        return None
+    phrase = before(tokens, k - (tokens[k - 1].low == "once"))
+    return (_MIRRORED.get(phrase[0], phrase[0]), phrase[1]) if phrase is not None and phrase[2] in _SPANNING else None
+
+
 _SPANNING = frozenset(
     tuple(p.split())
     for p in "at least|at most|up to|about|approximately|roughly|around|nearly|almost|more than|less than".split("|")
 )
 _COPULAS = frozenset("was were is are be".split())
 _EXTREMES: dict[str, MentionComparator] = {"maximum": "<=", "max": "<=", "minimum": ">=", "min": ">="}
-_WITHIN_SUBJECT = frozenset("of the for in at on to by under we it they our its and".split())
+_WITHIN_SUBJECT = frozenset("of the this that these those for in at on to by under we it they our its and".split())
 _LISTING = frozenset(("and", "or", ","))
 """Words before "maximum" that make it one of several: "threshold, target and maximum awards were 0, 1 and 2"."""
 _HAVING = frozenset("have has had could may amount".split())
@@ -245,72 +265,24 @@ def _outermost(
     end, gap = start, first - start
     while end and start - end < 2 and tokens[end - 1].low in BRIDGES:
         end -= 1
-    if comparator in ("<", ">") and not gap and _excludes(tokens, end, start):
+    if comparator in ("<", ">") and not gap and excludes(tokens, end, start):
         return NEGATED[comparator], start
     # "not just over 5 kg" denies that it is all there is, not that it is over 5 kg.
     if comparator in NEGATED and not gap and end:
         if tokens[end - 1].low in NEGATIONS:
             return NEGATED[comparator], end - 1
-        if end == start and _is_denied_verb(tokens, end - 1):
+        if end == start and is_denied_verb(tokens, end - 1):
             return NEGATED[comparator], end - 2
     return comparator, start
-
-
-def _excludes(tokens: Sequence[Token], end: int, start: int) -> bool:
-    """Whether what stands before a phrase at `start` denies it: "no holder owns", "forbids firms from owning".
-
-    Args:
-        end: where the verb of the phrase begins, if it has one: "may be" of "may be more than".
-    """
-    if not end or tokens[end - 1].low in _PLACES:
-        return False
-    acts = end < start or tokens[end - 1].low in VERBS or tokens[start].low.startswith("exceed")
-    barred = False
-    for k in range(end - 1, max(0, end - _FARTHEST_DENIAL) - 1, -1):
-        word = tokens[k].low
-        if tokens[k].kind == "number" or (tokens[k].kind == "mark" and tokens[k].text not in "-’'/"):
-            return False
-        if word in _NOBODY:
-            return acts and k + 1 < end
-        if barred and word in _FORBIDDING:
-            return True
-        if word in CLAUSES:
-            return False
-        barred = barred or word == "from"
-    return False
-
-
-_NOBODY = frozenset("no none nobody neither".split())
-_FORBIDDING = frozenset(
-    "forbid forbids forbade forbidden forbidding prohibit prohibits prohibited prohibiting bar bars barred barring ban "
-    "bans banned banning prevent prevents prevented preventing".split()
-)
-_PLACES = frozenset("in of for after at by from with on among between during within over through".split())
-_FARTHEST_DENIAL = 10
-"""Tokens between "no" and the phrase that it denies at most."""
-
-
-def _is_denied_verb(tokens: Sequence[Token], k: int) -> bool:
-    """Whether token k is the verb of "do not spend more than", "can't weigh more than"."""
-    verb, before_it = tokens[k], tokens[k - 1] if k else None
-    if before_it is None or verb.kind != "word" or verb.low in FUNCTION_WORDS or verb.low.endswith(("ly", "ing", "ed")):
-        return False
-    if before_it.low == "not":
-        return k > 1 and tokens[k - 2].low in _AUXILIARIES
-    return before_it.low in ("never", "cannot") or before_it.low.removesuffix("t").rstrip("'’") in _NEGATED_AUXILIARIES
-
-
-_AUXILIARIES = frozenset("do does did can could should will would must may might shall".split())
-_NEGATED_AUXILIARIES = frozenset("don doesn didn can couldn shouldn won wouldn mustn mayn mightn".split())
 
 
 def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, end: int) -> bool:
     """Whether a phrase that ends at `end`, before an amount, bounds it."""
     unit = amount.unit
-    if phrase in DATE_ONLY:
+    following = tokens[amount.last].low if amount.last < len(tokens) else ""
+    if phrase in DATE_ONLY and not (phrase == ("past",) and following in MARKS):
         return unit.family == "date"
     lead = tokens[first - 1] if first else None
-    following = tokens[amount.last].low if amount.last < len(tokens) else ""
     head = phrase[0]
     if phrase == ("under",) and _is_agreed(tokens, amount, end):
         return False
@@ -322,10 +294,12 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
         named = tokens[first].text.istitle() and lead is not None and lead.kind == "word" and lead.text[:1].isupper()
         return not named and (lead is None or lead.low not in _READINGS)
     few = amount.number.written and amount.number.value <= _FEW and unit.family == "count"
+    if phrase == ("over",) and any(t.low in _PREFERRING for t in tokens[max(0, first - _FAR_BETTER) : first]):
+        return False  # "superior in healing over 5 % cream"
     if phrase == ("over",) and (few or (lead is not None and lead.low in _SPREADING)):
         return False  # "royalties over two mines"
     if phrase == ("over",):
-        return unit.family != "time" or _lasts(tokens, first, end, amount)
+        return not _is_span(tokens, amount, end) and (unit.family != "time" or _lasts(tokens, first, end, amount))
     if phrase in (("under",), ("within",)):
         return following not in SECTIONS and unit.name not in SECTIONS
     if phrase == ("near",):
@@ -353,6 +327,9 @@ def _is_agreed(tokens: Sequence[Token], amount: Amount, end: int) -> bool:
 
 _BUYING = frozenset("buy buys buying bought pay pays paying paid give gives sell sells".split())
 _FEW = 3
+_PREFERRING = frozenset("superior superiority advantage advantages preference".split())
+_FAR_BETTER = 14
+"""Tokens between "superior" and its "over" at most."""
 _SPREADING = frozenset(
     "spread spreads spreading scattered distributed dispersed stretch stretches stretched extends extended".split()
 )
@@ -436,9 +413,19 @@ def _lasts(tokens: Sequence[Token], first: int, end: int, amount: Amount) -> boo
     return opens or lead.low in DURATION_LEADS or following in ("ago", "old", "-", "later", "earlier")
 
 
+def _is_span(tokens: Sequence[Token], amount: Amount, end: int) -> bool:
+    """Whether "over" stands before the time in which something happens: "over a 2-y period"."""
+    if tokens[end].low not in ("a", "an", "the"):
+        return False
+    return any(t.low in _SPANS for t in tokens[amount.number.last : amount.number.last + 3])
+
+
+_SPANS = frozenset("period course span interval".split())
+
+
 def _after(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
     """The comparator that stands after an amount, or between its number and its unit; and the token after both."""
-    for k in dict.fromkeys((amount.number.last, amount.last)):
+    for k in dict.fromkeys((amount.number.last, amount.last, _past_life(tokens, amount))):
         inner = tokens[k - 2] if k - 2 >= amount.number.first else None
         if inner is not None and inner.text == "+" and tokens[k - 1].kind == "word":
             return ">=", max(k, amount.last)  # "2.5+million"
@@ -451,6 +438,16 @@ def _after(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, 
         if phrase is not None and _closes(tokens, phrase[2], start, phrase[1]):
             return phrase[0], max(phrase[1], amount.last)
     return None
+
+
+def _past_life(tokens: Sequence[Token], amount: Amount) -> int:
+    """The token after "gestation" or "of age" behind a length of time: "37 weeks' gestation or more"."""
+    k = amount.last
+    if amount.unit.family not in ("time", "age"):
+        return k
+    while k < len(tokens) and tokens[k].low in ("'", "’", "of"):
+        k += 1
+    return k + 1 if k < len(tokens) and tokens[k].low in ("gestation", "age") else amount.last
 
 
 def _adds(tokens: Sequence[Token], k: int) -> bool:

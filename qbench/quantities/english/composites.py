@@ -109,7 +109,8 @@ def _before_brackets(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | 
     if a.unit.family != "currency" or a.number.scaled or a.is_range or not b.bare or a.last != a.number.last:
         return None
     between = [t.text for t in tokens[a.last : b.first]]
-    scale = b.number.magnitude if between == [] else _scale_behind(tokens, b) if between == ["("] else 1.0
+    opens = between in (["("], ["(", "+"])
+    scale = b.number.magnitude if between == [] else _scale_behind(tokens, b) if opens else 1.0
     if scale < _THOUSAND:
         return None
     low = float(f"{a.low * scale:.15g}")

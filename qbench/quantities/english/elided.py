@@ -54,10 +54,12 @@ def share_elided(tokens: Sequence[Token], amounts: Sequence[Amount]) -> list[Amo
     for amount in amounts:
         if not amount.bare:
             _lend_back(tokens, shared, amount)
+            _lend_magnitude(tokens, shared, amount)
             amount = _per_the_same(tokens, shared, amount)
         elif amount.is_range:
             amount = _interval(tokens, shared, amount)
         elif not (amount.number.written and amount.number.value == 1):
+            _lend_magnitude(tokens, shared, amount)
             amount = _compared(tokens, shared, amount)
         shared.append(amount)
     return [_spread(tokens, shared[max(0, k - 1) : k], amount) for k, amount in enumerate(shared)]
@@ -69,9 +71,20 @@ def _spread(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amo
     if a is None or not b.bare or a.bare or a.unit.family in ("date", "ratio"):
         return b
     gap = [t.low for t in tokens[a.last : b.first]]
+    if gap == ["("] and _is_earlier(tokens, a, b):
+        return _with_unit(a, b)
     if gap[:1] not in (["("], ["["]) or not 1 < len(gap) <= _LONGEST_NAME or not _SPREADS.issuperset(gap[1:]):
         return b
     return replace(b, unit=a.unit, how=(*b.how, "elided unit"))
+
+
+def _is_earlier(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """Whether b, in brackets, is what a was in the period before: "EUR 0.31 (0.22)", "EUR 13.1 mn (11.2)"."""
+    if a.unit.family != "currency" or a.is_range or b.is_range or b.last >= len(tokens) or tokens[b.last].text != ")":
+        return False
+    places = [tokens[x.number.first].text.rpartition(".")[2] for x in (a, b)]
+    parted = all("." in tokens[x.number.first].text for x in (a, b))
+    return parted and len(places[0]) == len(places[1]) and _alike(a.number.mantissa, b.low)
 
 
 _SPREADS = frozenset("sd se sem iqr range standard deviation error interquartile = : , .".split())
@@ -95,9 +108,11 @@ def _compared(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> A
     for a in [a for a in before[-4:] if not a.year][:-3:-1]:
         if b.first - a.last > REACH:
             break
+        gap = [t.low for t in tokens[a.last : b.first]]
+        if a.bare and a.number.scaled and gap in _SIDES and "." in tokens[b.number.first].text:
+            return _with_unit(a, b) if _alike(a.number.mantissa, b.low) else b  # "2.55 mln vs 1.9"
         if a.bare or a.is_range or a.unit.family in ("date", "age"):
             continue
-        gap = [t.low for t in tokens[a.last : b.first]]
         if _is_compared(tokens, a, b, gap):
             return _with_unit(a, b)
         if _is_level(tokens, a, gap) and a.low < b.low and not b.number.scaled:
@@ -187,6 +202,21 @@ def _per_the_same(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) 
         return b
     gap = [t.low for t in tokens[a.last : b.first]]
     return replace(b, unit=a.unit, how=(*b.how, "elided unit")) if _is_compared(tokens, a, b, gap) else b
+
+
+def _lend_magnitude(tokens: Sequence[Token], shared: list[Amount], b: Amount) -> None:
+    """ "net profit 19.58 vs 7.44 mln": the first of the two is in millions, too."""
+    a = shared[-1] if shared else None
+    if a is None or a.is_range or b.is_range or a.number.scaled or b.number.magnitude < _MILLION:
+        return
+    if a.unit.name not in ("", b.unit.name) or "." not in tokens[a.number.first].text or b.first < a.last:
+        return
+    if [t.low for t in tokens[a.last : b.first]] in _SIDES and _alike(a.low, b.number.value / b.number.magnitude):
+        low = float(f"{a.low * b.number.magnitude:.15g}")
+        shared[-1] = replace(a, low=low, high=low, how=(*a.how, "shared magnitude"))
+
+
+_MILLION = 1e6
 
 
 def _lend_back(tokens: Sequence[Token], shared: list[Amount], b: Amount) -> None:

@@ -89,3 +89,30 @@ def in_interval(tokens: Sequence[Token], first: int) -> bool:
         return True
     initials = [t.low for t in tokens[max(0, k - 3) : k + 1]]
     return initials[-3:] == ["c", ".", "i"] or initials == ["c", ".", "i", "."]
+
+
+def is_interval(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """Whether two numbers with a comma between, tokens first to last - 1, are the ends of an interval.
+
+    By its name, or by the estimate before their brackets, which lies between them: "an odds ratio of 2.1 (1.4, 3.2)".
+    """
+    return in_interval(tokens, first) or _holds_estimate(tokens, first, last)
+
+
+def _holds_estimate(tokens: Sequence[Token], first: int, last: int) -> bool:
+    sign = first > 0 and tokens[first - 1].text in "-−"
+    k = first - 1 - sign
+    if k < 1 or last >= len(tokens) or tokens[k].text not in "([" or tokens[last].text not in ")]":
+        return False
+    inside = [float(t.text.replace("·", ".")) for t in tokens[first:last] if t.kind == "number" and "," not in t.text]
+    near = tokens[max(0, k - _NEAR_ESTIMATE) : k]
+    estimate = next((t.text for t in reversed(near) if t.kind == "number"), "")
+    if len(inside) != _ENDS or not ("." in estimate or "·" in estimate) or "," in estimate:
+        return False
+    low, high = sorted(abs(end) for end in inside) if not sign else (0.0, max(inside))
+    return low <= float(estimate.replace("·", ".")) <= high
+
+
+_NEAR_ESTIMATE = 3
+"""Tokens of an estimate's unit before the bracket at most."""
+_ENDS = 2

@@ -138,6 +138,27 @@ def _title(tokens: Sequence[Token], number: Number) -> int | None:
 _LONGEST_TITLE = 6
 
 
+def _device_title(tokens: Sequence[Token], number: Number) -> int | None:
+    """The 5s of "Acme One 5s Android smartphone.": what is but a name and the kind of the thing, without a size."""
+    stop = len(tokens) - (tokens[-1].text == ".")
+    if not number.first or stop > _LONGEST_NAME or tokens[stop - 1].low not in _THINGS or number.written:
+        return None
+    if any(t.text in ",;:-" or t.low in FUNCTION_WORDS | VERBS for t in tokens[:stop]):
+        return None
+    last = number.last
+    glue = last < stop and glued(tokens[last - 1], tokens[last])
+    if glue and (tokens[last].text == "+" or (tokens[last].kind == "word" and len(tokens[last].text) == 1)):
+        return last + 1
+    after = tokens[last]
+    capital = after.text[:1].isupper() and after.text not in _MEASURES
+    named = capital or after.text in "(+)" or after.kind == "number" or after.low in _THINGS
+    return last if named and not glue else None
+
+
+_THINGS = frozenset("smartphone phone tablet watch smartwatch laptop notebook".split())
+_LONGEST_NAME = 14
+
+
 def _owns(tokens: Sequence[Token], k: int) -> bool:
     """Whether a name in capitals with an 's stands before token k: "LEVI'S"."""
     return k > 2 and tokens[k - 1].text == "S" and tokens[k - 2].text in "'’" and glued(tokens[k - 2], tokens[k - 1])
@@ -292,5 +313,6 @@ _AFTER_NAMES = frozenset(
 )
 
 _RULES = (
-    _device, _model_code, _index, _named_in_words, _model, _product_name, _contract, _series, _section, _letter, _title,
+    _device, _device_title, _model_code, _index, _named_in_words, _model, _product_name, _contract, _series, _section,
+    _letter, _title,
 )  # fmt: skip

@@ -6,17 +6,19 @@ from collections.abc import Sequence
 
 from qbench.quantities.english.addresses import reached_until
 from qbench.quantities.english.dates import chain_of_numbers, clock_until, date_until
+from qbench.quantities.english.formats import generation_until, race_until, resolution_until
 from qbench.quantities.english.intervals import freedom_until, level_until
 from qbench.quantities.english.lexicon import CAPITAL_LABELS, FUNCTION_WORDS, LABELS, ONES, VERBS
 from qbench.quantities.english.names import named_until
 from qbench.quantities.english.numbers import Number
 from qbench.quantities.english.page_marks import counts_arm, mark_until
-from qbench.quantities.english.tokens import HYPHENS, Token, glued
+from qbench.quantities.english.pronouns import unsaid_until
+from qbench.quantities.english.tokens import HYPHENS, LINE_ENDS, Token, glued
 from qbench.quantities.english.written import ORDINALS
 
 ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
 GLUED_PREFIXES = frozenset(
-    "sub minus plus to and or non under over about nearly almost than least most some approximately".split()
+    "every sub minus plus to and or non under over about nearly almost than least most some approximately".split()
 )
 """Words that may be joined to a number by a hyphen without making a name of it."""
 
@@ -68,21 +70,28 @@ def _joined_to_word(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     if first and glued(tokens[first - 1], tokens[first]):
         before = tokens[first - 1]
-        if before.low in _RUN_ON:
-            return None
+        if before.low in _RUN_ON or (last < len(tokens) and tokens[last].text in LINE_ENDS):
+            return None  # "Europe12 WeeksNet revenue" has lost the ends of two lines
         if before.low == "auc":
             return _end_of_period(tokens, last)
         if before.kind == "word" or before.text in ")]}":
             return _end_of_code(tokens, last)
         if before.text in "-‐‑/#@_" and first > 1 and tokens[first - 2].kind == "word":
             joined = glued(tokens[first - 2], before)
-            if joined and tokens[first - 2].low not in GLUED_PREFIXES:
+            if joined and tokens[first - 2].low not in GLUED_PREFIXES and not _dates(tokens, first, last):
                 return _end_of_code(tokens, last)
             if not joined and before.text != "/" and tokens[first - 2].text in _SPLIT_NAMES:
                 return last
         if before.text in "#@_" or _is_charge(tokens, first):
             return _end_of_code(tokens, last)
     return _followed_by_letters(tokens, number)
+
+
+def _dates(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """Whether "pre-" or "post-" stands before a length of time: "post-14 d", "pre-12 months"."""
+    if tokens[first - 2].low not in ("pre", "post") or last >= len(tokens):
+        return False
+    return tokens[last].low in ("d", "days", "weeks", "months", "h", "hours", "min", "minutes")
 
 
 _RUN_ON = frozenset("from than between approximately nearly almost".split())
@@ -148,7 +157,7 @@ def _names_substance(word: Token) -> bool:
     return len(word.text) > _SHORT_NAME and any(stem in word.low for stem in _STEMS)
 
 
-_SUBSTANCES = frozenset("ALA HETE PBA DNP MUO ASA HIAA MCP NBD OHDG".split())
+_SUBSTANCES = frozenset("ALA HETE PBA DNP MUO ASA HIAA MCP NBD OHDG OHD".split())
 _SHORT_NAME = 7
 _STEMS = (
     "hydroxy", "methyl", "fluoro", "amino", "chloro", "bromo", "ketode", "deoxy", "phenyl", "butyl", "acetyl", "nitro",
@@ -177,13 +186,9 @@ def _label(tokens: Sequence[Token], number: Number) -> int | None:
     first = number.first
     if not first or counts_arm(tokens, number) or (number.scaled and len(tokens[number.last - 1].text) > 1):
         return None
-    k = first - 1
     if number.written:
-        return number.last if _is_said(tokens, k) and _is_label(tokens, number) else None
-    if tokens[k].text == "." and k and glued(tokens[k - 1], tokens[k]):
-        k -= 1
-    if tokens[k].text == "(" and k and number.last < len(tokens) and tokens[number.last].text == ")":
-        k -= 1
+        return number.last if _is_said(tokens, first - 1) and _is_label(tokens, number) else None
+    k = _before_label(tokens, number)
     word = tokens[k]
     if word.low == "min" and k and tokens[k - 1].low == "at" and not _measures(tokens, number.last):
         return _end_of_labels(tokens, number.last)  # "at min 2, 5 and 15"
@@ -196,8 +201,8 @@ def _label(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     if _measures(tokens, number.last, spans=word.low not in _COUNTED_LABELS):
         return None  # "a follow-up visit 4-7 days later", "a table 120 cm wide"
-    if word.low == "phone" and not _dialled(tokens, number):
-        return None  # "phone 500 euros"
+    if (word.low == "years" and not _at_visits(tokens, k)) or (word.low == "phone" and not _dialled(tokens, number)):
+        return None  # "in recent years 5 firms failed", "phone 500 euros"
     if word.low in ("phone", "tel", "fax"):
         return _end_of_groups(tokens, number.last)
     if word.low in _COUNTED_LABELS and len(tokens[first].text) > 2:
@@ -206,6 +211,21 @@ def _label(tokens: Sequence[Token], number: Number) -> int | None:
     if word.low in _GRADED and (end := _end_of_grades(tokens, number)) is not None:
         return end
     return _end_of_labels(tokens, number.last) if several else _end_of_section(tokens, number.last)
+
+
+def _before_label(tokens: Sequence[Token], number: Number) -> int:
+    """The token that may label a number, past a full stop, a bracket round the number, or the bound of a grade."""
+    k = number.first - 1
+    if tokens[k].text == "." and k and glued(tokens[k - 1], tokens[k]):
+        k -= 1
+    if tokens[k].text == "(" and k and number.last < len(tokens) and tokens[number.last].text == ")":
+        k -= 1
+    return k - 1 if k and tokens[k].text in "≥≤" and tokens[k - 1].low in _GRADED else k  # "grade ≥3 toxicity"
+
+
+def _at_visits(tokens: Sequence[Token], k: int) -> bool:
+    """Whether the "years" at token k stands before those of visits: "at years 1, 3 and 6"."""
+    return k > 0 and tokens[k - 1].low in ("at", "in", "during")
 
 
 def _end_of_grades(tokens: Sequence[Token], number: Number) -> int | None:
@@ -292,7 +312,7 @@ def _dialled(tokens: Sequence[Token], number: Number) -> bool:
     return groups > 1 or spaced or len(tokens[number.first].text) > 5 or tokens[number.first].text[0] == "0"
 
 
-_COUNTED_LABELS = frozenset("year period category".split())
+_COUNTED_LABELS = frozenset("year years period category".split())
 """Labels that take small numbers."""
 
 
@@ -407,48 +427,6 @@ _NAMING_ONE = frozenset("time off stop size shot step".split())
 """What makes one word of a numeral and a hyphen before it: "a one-time charge", "two-factor", "a one-way ticket"."""
 
 
-def _any(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "one or more jurisdictions", "at one time": how many is not said."""
-    first, last = number.first, number.last
-    if not number.written or number.value != 1 or last - first != 1 or tokens[first].low != "one":
-        return None
-    ahead = [t.low for t in tokens[last : last + 2]]
-    if ahead in (["or", "more"], ["or", "several"]):
-        return last + 2
-    times = ahead[:1] == ["time"] and (first == 0 or tokens[first - 1].low in ("at", ".", "i", "(", ","))
-    return last + 1 if times else None
-
-
-def _race(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "a 5k run", "the 10K race": a race that is named by its length; and plans for old age, "a 401k"."""
-    last = number.last
-    if tokens[number.first].text in ("401", "403") and tokens[last - 1].text == "k":
-        return last  # "a 401k plan"
-    if tokens[number.first].text not in ("3", "5", "8", "10", "15", "20", "50") or tokens[last - 1].low != "k":
-        return None
-    return last if last < len(tokens) and tokens[last].low in _RACES else None
-
-
-_RACES = frozenset("run runs race races runner runners running jog walk walks course pb swim fun charity road".split())
-
-
-def _resolution(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "a 4K screen", "in 8K", "1080p": the name of a picture format."""
-    last = number.last
-    if tokens[number.first].text in _LINES and last < len(tokens) and tokens[last].text in ("p", "i"):
-        return last + 1 if glued(tokens[last - 1], tokens[last]) else None
-    if tokens[number.first].text not in ("2", "4", "5", "6", "8") or tokens[last - 1].low != "k":
-        return None
-    pictured = last < len(tokens) and tokens[last].low in _PICTURES
-    pictured = pictured or (tokens[last - 1].text == "K" and last < len(tokens) and tokens[last].low in ("at", "or"))
-    alone = last >= len(tokens) or tokens[last].text in ".,;)"
-    return last if pictured or (alone and tokens[last - 1].text == "K") else None
-
-
-_LINES = frozenset("240 360 480 576 720 1080 1440 2160 4320".split())
-"""Lines of the formats that are named by them."""
-
-
 def _design(tokens: Sequence[Token], number: Number) -> int | None:
     """ "a 2×3 factorial design", "a 2 x 2 table": how a study or a table is laid out."""
     first = k = number.first
@@ -468,32 +446,10 @@ def _standard_time(tokens: Sequence[Token], number: Number) -> int | None:
     return number.last + 1 if near == ["expiratory", "volume", "in"] else None
 
 
-def _generation(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "its 5G network", "in 3G": the name of a technology, where it is not what a phone has."""
-    last = number.last
-    if number.value not in (2, 3, 4, 5, 6) or last >= len(tokens) or tokens[last].text not in ("G", "g"):
-        return None
-    if not glued(tokens[last - 1], tokens[last]):
-        return None
-    after = tokens[last + 1].low if last + 1 < len(tokens) else ""
-    plain = tokens[last].text == "G" and number.first > 0 and tokens[number.first - 1].low == "in"
-    return last + 1 if after in _TECHNICAL or (plain and not after.isalnum()) else None
-
-
-_TECHNICAL = frozenset(
-    "network networks deployment technology technologies licence licences license licenses modem modems rollout "
-    "spectrum service services coverage infrastructure era standard standards auction auctions".split()
-)
-
-
-_PICTURES = frozenset(
-    "tv tvs video videos screen screens display displays resolution hdr monitor monitors content camera cameras "
-    "footage uhd ultra blu streaming television televisions quality movies movie films oled lcd hdmi gaming and".split()
-)
 _AFTER_ZERO = frozenset("percent per cent pct degree degrees to day days year years mile miles point points".split())
 
 _RULES = (
     date_until, clock_until, level_until, freedom_until, _version, _ordinal, _joined_to_word, _label, mark_until,
-    reached_until, _odds, _idiom, _any, _generation, _resolution, _race, _design, _standard_time,
+    reached_until, _odds, _idiom, unsaid_until, generation_until, resolution_until, race_until, _design, _standard_time,
     named_until,
 )  # fmt: skip

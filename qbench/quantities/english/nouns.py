@@ -20,7 +20,7 @@ from qbench.quantities.english.ratios import RATIO
 from qbench.quantities.english.stand_ins import may_be_counted
 from qbench.quantities.english.tokens import HYPHENS, Token, glued, past_brackets, words_of
 from qbench.quantities.english.unit_forms import PIECES, UnitReader
-from qbench.quantities.english.written import is_part
+from qbench.quantities.english.written import NIL, is_part
 from qbench.quantities.units import Unit, Units, fold
 
 ADJECTIVES = frozenset({"JJ", "JJR", "JJS", "AFX"})
@@ -58,7 +58,7 @@ def count_nouns(
         if amount.how[-1:] == (PROPORTION,):
             counted.append(amount)
             continue
-        if (amount.bare and amount.number.rule != RATIO) or (amount.year and may_be_counted(tokens, amount)):
+        if (amount.bare and amount.number.rule not in (RATIO, NIL)) or (amount.year and may_be_counted(tokens, amount)):
             limit = amounts[position + 1].first if position + 1 < len(amounts) else len(tokens)
             noun = None if parse is None else _by_tags(tokens, amount, limit, units, parse)
             if noun is None and (parse is None or amount.year):

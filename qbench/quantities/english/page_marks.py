@@ -151,6 +151,8 @@ def _footnote(tokens: Sequence[Token], number: Number) -> int | None:
     mark, word = tokens[first - 1], tokens[first - 2]
     if mark.text not in ".:" or not glued(word, mark) or len(tokens[first].text.split(".")[0]) > 3:
         return None
+    if mark.text == ":" and len(word.text) == _YEAR and word.text[:2] in ("19", "20") and word.text.isdecimal():
+        return last if last < len(tokens) and tokens[last].text[:1].isupper() else None  # "during 2024:1 Value of"
     sure = word.text in ")”" or (word.kind == "word" and len(word.text) > 3 and word.low != "approx")
     if not sure or (mark.text == ":" and not word.text.islower() and word.kind == "word"):
         return None
@@ -159,6 +161,10 @@ def _footnote(tokens: Sequence[Token], number: Number) -> int | None:
     after = tokens[last]
     title = after.kind == "word" and after.text[:1].isupper() and (mark.text == "." or after.low in _OPENING)
     return last if title or after.text in ".•" else None
+
+
+_YEAR = 4
+"""Digits of a calendar year."""
 
 
 def _quoted(tokens: Sequence[Token], number: Number) -> int | None:
@@ -174,10 +180,14 @@ def _page(tokens: Sequence[Token], number: Number) -> int | None:
     first, last = number.first, number.last
     if number.written or not tokens[first].text.isdecimal() or len(tokens[first].text) > 3 or last >= len(tokens):
         return None
+    if is_between_dashes(tokens, first, last):
+        return last
     if first and tokens[first - 1].text not in ".;:":
         return None
     if tokens[last].text == "•" and first:
         return last
+    if first and tokens[first - 1].text in ".:;" and tokens[last].text.istitle() and tokens[last].low in _OPENING:
+        return None if glued(tokens[last - 1], tokens[last]) else last  # "was sold. 2 In 2023, costs rose"
     ahead = [t.text for t in tokens[last : last + _RUNNING_TITLE]]
     if ahead[0].isupper() and len(ahead[0]) > 2 and not _TITLES.isdisjoint(ahead):
         return last
@@ -185,6 +195,20 @@ def _page(tokens: Sequence[Token], number: Number) -> int | None:
     return last if company or ahead[:3] == ["Table", "of", "Contents"] else None
 
 
+def is_between_dashes(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """Whether a number stands alone between dashes: "within 60 days - 77 - of receipt", where a page ended."""
+    if (
+        first < 2
+        or last >= len(tokens)
+        or tokens[first - 1].text not in _DASHES
+        or tokens[last].text != tokens[first - 1].text
+    ):
+        return False
+    apart = not (glued(tokens[first - 1], tokens[first]) or glued(tokens[last - 1], tokens[last]))
+    return apart and tokens[first - 2].kind != "number" and not glued(tokens[first - 2], tokens[first - 1])
+
+
+_DASHES = frozenset("-–—")
 _RUNNING_TITLE = 9
 """Words of a running title that are looked at."""
 _TITLES = frozenset("FORM ITEM PART ANNUAL QUARTERLY REPORT TABLE CONSOLIDATED NOTES STATEMENTS".split())

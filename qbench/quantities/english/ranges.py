@@ -10,7 +10,7 @@ from qbench.quantities.english.change_nouns import CHANGE_NOUNS
 from qbench.quantities.english.change_words import MOVES, TURNS
 from qbench.quantities.english.dates import is_month
 from qbench.quantities.english.elided import share_elided
-from qbench.quantities.english.intervals import in_interval
+from qbench.quantities.english.intervals import is_interval
 from qbench.quantities.english.lexicon import CHANGE_VERBS, VERBS
 from qbench.quantities.english.ratios import RATIO
 from qbench.quantities.english.tokens import Token, glued
@@ -84,7 +84,7 @@ def _levels(tokens: Sequence[Token], joined: list[Amount]) -> None:
     if unit is None:
         return
     if a.bare:
-        scaled = _scaled(a, b)
+        scaled = _scaled(tokens, a, b)
         joined[-2] = replace(a, unit=unit, low=scaled, high=scaled, unit_span=b.unit_span, how=(*a.how, "shared unit"))
     elif b.bare:
         joined[-1] = replace(b, unit=unit, unit_span=a.unit_span, how=(*b.how, "shared unit"))
@@ -92,9 +92,20 @@ def _levels(tokens: Sequence[Token], joined: list[Amount]) -> None:
         joined[-2:] = [replace(amount, unit=unit) for amount in (a, b)]
 
 
-def _scaled(a: Amount, b: Amount) -> float:
+def _in_thousands(tokens: Sequence[Token], a: Amount, b: Amount) -> float | None:
+    """The first end of "45-50,000 tonnes", which lacks its thousands; None where it has all that it needs."""
+    first, second = (tokens[x.number.first].text for x in (a, b))
+    if tokens[a.last].text not in JOINERS or not second.endswith(",000") or second.count(",") > 1:
+        return None
+    low = a.low * _THOUSAND
+    return low if first.isdecimal() and low < b.low <= _FALLS * low else None
+
+
+def _scaled(tokens: Sequence[Token], a: Amount, b: Amount) -> float:
     """The first end with the magnitude of the second where that is meant: "10 to 15 billion"."""
     scale = b.number.magnitude
+    if (thousands := _in_thousands(tokens, a, b)) is not None:
+        return thousands
     if scale == 1 or a.number.magnitude != 1 or not abs(a.low) < min(scale, 1000) or not _lends(a, b):
         return a.low
     return float(f"{a.low * scale:.15g}")
@@ -128,8 +139,11 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
     if a.is_range or a.last >= b.first or not _may_join(tokens, a, b, hyphens=hyphens) or _are_apart(a, b):
         return None
     lead, start = _lead(tokens, a.first)
-    joint = _joint(between := [t.low for t in tokens[a.last : b.first]], lead)
-    if not joint and between[:1] in ([","], [";"], ["and"]) and in_interval(tokens, a.first):
+    between = [t.low for t in tokens[a.last : b.first]]
+    if between == ["to", "+"] and glued(tokens[b.first - 1], tokens[b.first]):
+        between = between[:1]  # "-5.2 to +0.4"
+    joint = _joint(between, lead)
+    if not joint and between[:1] in ([","], [";"], ["and"]) and is_interval(tokens, a.first, b.last):
         if between[1:] == ["-"] and glued(tokens[b.first - 1], tokens[b.first]):
             b = replace(b, low=-b.high, high=-b.low)  # "CI -4;-2": the sign is glued on both sides
             between = between[:1]
@@ -139,10 +153,12 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
     hyphen = joint == "-"
     if not joint or hyphen != hyphens or (b.is_range and not (lead == "from" and joint == "to")):
         return None
-    if joint == "to" and lead not in ("from", "between") and _leads(tokens, a, b):
+    if joint == "to" and lead not in ("from", "between") and not _is_framed(tokens, a, b) and _leads(tokens, a, b):
         return None
+    if lead in ("between", "from") and not a.is_range:
+        a = _in_unit_of(a, b)
     unit = None if a.year and not b.year and _tells_when(tokens, a, b) else _common_unit(a, b)
-    ends = None if unit is None else _ends(a, b, hyphen=hyphen)
+    ends = None if unit is None else _ends(tokens, a, b, hyphen=hyphen)
     if unit is None or ends is None:
         return None
     low, high, falling = ends
@@ -164,6 +180,18 @@ def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> A
     number = replace(b.number, first=a.number.first, digits=digits)
     how = (*a.how, *(rule for rule in b.how if rule not in a.how), "range")
     return Amount(number, unit, first, b.last, span, low, high, is_range=True, how=how)
+
+
+def _in_unit_of(a: Amount, b: Amount) -> Amount:
+    """The low end of "between 97 cents and one dollar", "from 0.5 ml to 2 litres" in the unit of the high one."""
+    one, other = a.unit, b.unit
+    if one.family not in _CONVERTED or one.name == other.name or one.base_unit != other.base_unit or a.low < 0:
+        return a
+    low = float(f"{a.low * one.factor / other.factor:.12g}")
+    return replace(a, unit=other, unit_span=b.unit_span, low=low, high=low) if low < b.low else a
+
+
+_CONVERTED = frozenset({"currency", "length", "mass", "volume", "data"})
 
 
 def _may_join(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> bool:
@@ -233,6 +261,12 @@ def _moves(tokens: Sequence[Token], a: Amount) -> bool:
     return bool(around & _CHANGING) and not {"between", "ranging", "range", "ranged", "ranges"} & around
 
 
+def _is_framed(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """Whether two amounts stand in brackets of their own: "fell by 1.7 (1.4 to 1.9)"."""
+    opens = a.first > 0 and tokens[a.first - 1].text in "(["
+    return opens and b.last < len(tokens) and tokens[b.last].text in ")];,"
+
+
 def _leads(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
     """Whether a change leads to a level: "rose 5 per cent to 8 per cent", "rose 5 million to 8 million marks"."""
     shares = a.bare and not b.bare and not a.number.scaled
@@ -280,10 +314,10 @@ def _tells_when(tokens: Sequence[Token], year: Amount, b: Amount) -> bool:
 _DATED = frozenset("in , since during fiscal calendar year by of until".split())
 
 
-def _ends(a: Amount, b: Amount, *, hyphen: bool) -> tuple[float, float, bool] | None:
+def _ends(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphen: bool) -> tuple[float, float, bool] | None:
     """Both ends in order and whether the text falls, the magnitude of one end lent to the other."""
-    # The minus sign of "-5 to -8" is part of a number, the hyphen of "5-8" is not: `_is_negative` saw to that.
-    low, high = _scaled(a, b), abs(b.high) if hyphen else b.high
+    # The minus sign of "-5 to -8" is part of a number, the hyphen of "5-8" is not: `signs` saw to that.
+    low, high = _scaled(tokens, a, b), abs(b.high) if hyphen else b.high
     if low == high:
         return None
     return (low, high, False) if low < high else (high, low, True)

@@ -21,6 +21,7 @@ _BEFORE, _AFTER = 8, 4
 """Tokens before and after a ratio where such words stand."""
 _MOST = 4
 """Parts of a ratio at most."""
+_YEAR = 4
 _LARGE = 1_000
 """From this number on the other side of "1:" is no minute."""
 
@@ -34,11 +35,11 @@ def _colon(tokens: Sequence[Token], i: int) -> Notation | None:
     """ "1:1", "2:2:1", "1:100,000"."""
     if i + 2 >= len(tokens) or tokens[i + 1].text != ":" or (i and tokens[i - 1].text == ":"):
         return None
-    parts, last = [_whole(tokens[i])], i + 1
+    parts, last = [_part(tokens[i])], i + 1
     while last + 1 < len(tokens) and tokens[last].text == ":" and glued(tokens[last - 1], tokens[last]):
         if not glued(tokens[last], tokens[last + 1]) or len(parts) == _MOST:
             return None
-        parts.append(_whole(tokens[last + 1]))
+        parts.append(_part(tokens[last + 1]))
         last += 2
     if len(parts) < 2 or not all(parts):
         return None
@@ -46,9 +47,23 @@ def _colon(tokens: Sequence[Token], i: int) -> Notation | None:
         return None
     several = len(parts) > 2 and all(len(tokens[k].text) == 1 for k in range(i, last))
     large = 1 in parts[:2] and max(parts) >= _LARGE
+    if large and tokens[i].text[:2] in ("19", "20") and len(tokens[i].text) == _YEAR:
+        return None  # "in the quarter of 2024:1 Value of shares"
     if not (several or large or _near(tokens, i, last, _CUES)):
         return None
     return _divided(tokens, i, last, parts[0], parts[-1])
+
+
+def _part(token: Token) -> float:
+    """The number of a token, with one or two decimals at most ("1.5:1"); 0 for anything else."""
+    whole, dot, decimals = token.text.partition(".")
+    if not dot:
+        return _whole(token)
+    few = token.kind == "number" and whole.isdecimal() and decimals.isdecimal() and len(decimals) <= _DECIMALS
+    return float(token.text) if few else 0.0
+
+
+_DECIMALS = 2
 
 
 def _whole(token: Token) -> int:
@@ -81,5 +96,5 @@ def _near(tokens: Sequence[Token], i: int, last: int, cues: frozenset[str]) -> b
     return any(token.low in cues for token in around)
 
 
-def _divided(tokens: Sequence[Token], i: int, last: int, top: int, bottom: int) -> Notation:
+def _divided(tokens: Sequence[Token], i: int, last: int, top: float, bottom: float) -> Notation:
     return Notation(float(f"{top / bottom:.12g}"), last, tokens[i].text if tokens[i].kind == "number" else "1", RATIO)

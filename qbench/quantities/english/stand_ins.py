@@ -11,6 +11,11 @@ from qbench.quantities.english.tokens import HYPHENS, Token
 
 YEAR_WORDS = frozenset("the fiscal its our in of since by for until from during".split())
 """Words before a year-like number that make it a year whatever follows: "the 2019 plans"."""
+_OF_YEARS = frozenset(
+    "earnings sales revenue revenues profits losses results figures items levels prices dividends expenses costs "
+    "exports imports shipments taxes elections accounts".split()
+)
+"""What a year has, and nobody counts by the thousand: "1987 earnings"."""
 PLAIN_UNIT = 3
 """Letters from which a unit's word is left as it is; shorter ones ("kW", "mm") are no words to a parser."""
 
@@ -38,7 +43,8 @@ def may_be_counted(tokens: Sequence[Token], year: Amount) -> bool:
     if names_a_year(tokens, year.number.first):
         return False
     before = tokens[year.first - 1].low if year.first else ""
-    return before not in YEAR_WORDS and year.last < len(tokens) and tokens[year.last].text.islower()
+    noun = tokens[year.last] if year.last < len(tokens) else None
+    return noun is not None and before not in YEAR_WORDS and noun.text.islower() and noun.low not in _OF_YEARS
 
 
 def _in_brackets(tokens: Sequence[Token], first: int, last: int) -> bool:

@@ -17,7 +17,12 @@ PLURAL_SCALES = {
 FOLDS = {f"{w}fold": v for table in (ONES, TENS, SCALES) for w, v in table.items()}
 FOLDS = {word: value for word, value in FOLDS.items() if value > 1}
 """Multiples in one word: "a sixfold rise"."""
-STARTERS = frozenset(ONES) | frozenset(TENS) | frozenset(PLURAL_SCALES) | frozenset(FOLDS) | {"a", "an", "half", "tens"}
+NIL = "nil"
+"""The rule of a "nil" that stands for a figure: it counts nothing."""
+STARTERS = (
+    frozenset(ONES) | frozenset(TENS) | frozenset(PLURAL_SCALES) | frozenset(FOLDS)
+    | frozenset("a an half tens nil".split())
+)  # fmt: skip
 """Words at which a number may start."""
 ORDINALS = frozenset(
     (
@@ -57,7 +62,15 @@ def read_words(tokens: Sequence[Token], i: int) -> Written | None:
         return _half(tokens, i)
     if word in ("a", "an"):
         return _article(tokens, i)
+    if word == "nil":
+        return Written(0.0, i + 1, rule=NIL) if _is_compared(tokens, i) else None
     return _cardinal(tokens, i, i, 0.0, 0)
+
+
+def _is_compared(tokens: Sequence[Token], i: int) -> bool:
+    """Whether a figure is compared with the "nil" at token i: "12 million vs nil", "nil against 3 million"."""
+    around = (*tokens[max(0, i - 1) : i], *tokens[i + 1 : i + 2])
+    return any(token.low in ("vs", "versus", "against") for token in around)
 
 
 def and_fraction(tokens: Sequence[Token], j: int) -> tuple[float, int] | None:

@@ -24,6 +24,19 @@ def changes(text):
     [
         # comparatives, their inclusive forms and their negations
         ("it weighs more than 7 kg", ">"),
+        # ages, and what is done every so often
+        ("most fall ill before age 14 years", "<"),
+        ("men over age 50", ">"),
+        ("rowers under the age of 16", "<"),
+        ("a hotel in goa min age 21", "="),
+        ("the hulls are tested at least every four years", "<="),
+        ("the pump is cleaned about every 6 weeks", "~"),
+        ("calves born at 37 weeks gestation and above", ">="),
+        ("the fee went past the 5 million euro mark", ">"),
+        ("trained over a 2-y period", "="),
+        ("it was superior in healing over 5% zinc cream", "="),
+        ("a barn estimated at 40,000 euros", "="),
+        ("an estimated 40,000 euros", "~"),
         # agreements and maximums that bound nothing; prices that begin at
         ("notes under a five year debenture", "="),
         ("it lends under a $500 million facility", "="),

@@ -46,6 +46,17 @@ def read(text):
         ("It was 4 kg, 95% CI: 2, 6.", [(4, "kilogram"), (2, "kilogram")]),
         ("It rose by 20% (HR 0.8, 95% CI 0.7-0.9).", [(20, "percentage"), (0.8, ""), (0.7, "")]),
         ("It was 4 kg (see 20 to 60).", [(4, "kilogram"), (20, "")]),
+        # the period before, in brackets; magnitudes and nothings in comparisons
+        ("Earnings were EUR 0.31 (0.22).", [(0.31, "euro"), (0.22, "euro")]),
+        ("Profit was EUR 13.1 mn (11.2).", [(13.1e6, "euro"), (11.2e6, "euro")]),
+        ("Profit was EUR 13 mn (2).", [(13e6, "euro"), (2, "")]),
+        ("a loss of EUR -3.5 ( +1.2 ) million", [(-3.5e6, "euro"), (1.2e6, "euro")]),
+        ("Net 19.58 vs 7.44 mln", [(19.58e6, ""), (7.44e6, "")]),
+        ("Net 2.55 mln vs 1.9", [(2.55e6, ""), (1.9e6, "")]),
+        ("Net 12 vs 7.44 mln", [(12, ""), (7.44e6, "")]),
+        ("Charges 12 mln vs nil", [(12e6, ""), (0, "")]),
+        ("nil by mouth", []),
+        ("a ratio of 1.5:1", [(1.5, "")]),
         # numbers that are left bare
         ("The stock lost 2.1% to end at 1,870.20.", [(2.1, "percentage"), (1870.2, "")]),
         ("The rate rose 6% from 40.", [(6, "percentage"), (40, "")]),

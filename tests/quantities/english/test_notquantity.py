@@ -311,6 +311,23 @@ def test_years_and_counts(words_only, text, expected):
         ("AUC0–9 h, and AUC0-24 h of 45", [45]),
         ("BAY 94-8862 was compared", []),
         ("CI 94-8862", [94]),
+        ("toxicity of grade ≥3 and a score ≥3", [3]),
+        ("at years 1, 3 and 6", []),
+        ("in recent years 5 yards closed", [5]),
+        ("the quarter of 2023:1 Value of boats", []),
+        ("Costs were $4 million. 2 In 2023, they were $3 million.", [4e6, 3e6]),
+        ("Europe12 WeeksNet revenue", [12]),
+        ("pre- and post-14 d, and every-4-weeks", [14, 4]),
+        # names of devices, and their sizes
+        ("Acme One 5s Android smartphone.", []),
+        ("Acme 8110 4G phone", []),
+        ("Acme 8110 64 GB phone", [64]),
+        ("5.5-inch Acme smartphone", [5.5]),
+        ("Acme sold 8110 phones", [8110]),
+        # years and what they have; one who speaks
+        ("it said 1987 earnings rose", []),
+        ("one dealer said so", []),
+        ("two dealers said so", [2]),
         # lines that are no text
         ("M9V4@(#8P<'@[('=I9'1H.B`V-3AP>#X-CQD:78@<W1Y;&4]", []),
         ("NET LOSS $5 MILLION (3%) & TAX 12%", [5e6, 3, 12]),

@@ -56,6 +56,23 @@ def read(text):
         ("33-35 billion euros", [((33e9, 35e9), "euro")]),
         ("from 9.5 to 11 million kg", [((9.5e6, 11e6), "kilogram")]),
         ("$900,000 to $1.3 million", [((900000, 1.3e6), "dollar")]),
+        ("45-50,000 tonnes", [((45e3, 50e3), "tonne")]),
+        ("45-500,000 tonnes", [((45, 500e3), "tonne")]),
+        # two units of one kind
+        ("between 95 cents and one dollar", [((0.95, 1), "dollar")]),
+        ("from 500 ml to 2 litres", [((0.5, 2), "litre")]),
+        ("it rose from 500 ml to 2 litres", [(500, "millilitre"), (2, "litre")]),
+        # signs that are said, that have lost a space, or that only join
+        ("(-5.2 kg to +0.4 kg)", [((-5.2, 0.4), "kilogram")]),
+        ("it fell by 1.7 kg (-1.9 to-1.4)", [(1.7, "kilogram"), ((-1.9, -1.4), "kilogram")]),
+        ("5 % -7 % lower", [((5, 7), "percentage")]),
+        ("7 % -5 % lower", [(7, "percentage"), (-5, "percentage")]),
+        # an interval without its name
+        ("an odds ratio of 2.1 (1.4, 3.2)", [(2.1, ""), ((1.4, 3.2), "")]),
+        ("a ratio of 9.1 (1.4, 3.2)", [(9.1, ""), (1.4, ""), (3.2, "")]),
+        # pages between dashes
+        ("within 60 days - 77 - of receipt", [(60, "day")]),
+        ("60 - 77 - 80 days", [((60, 77), ""), (80, "day")]),
         # a verb of change before "from ... to": two levels
         ("it rose from 5 to 8 kg", [(5, "kilogram"), (8, "kilogram")]),
         ("a rise in load from 5 kg to about 8", [(5, "kilogram"), (8, "kilogram")]),

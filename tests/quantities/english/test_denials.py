@@ -1,0 +1,24 @@
+"""Bounds that words further off turn round, in sentences of our own."""
+
+import pytest
+
+from qbench.quantities.extractors import ExtractorOptions, get_extractor
+
+RULES = get_extractor(ExtractorOptions(spacy_model="none"))
+
+
+@pytest.mark.parametrize(
+    ("text", "comparator"),
+    [
+        ("No grant will be made of more than 12 million euros.", "<="),
+        ("A grant will be made of more than 12 million euros.", ">"),
+        ("The club is unlikely to lend more than 40 boats.", "<="),
+        ("It is unlikely that repairs would exceed 9 million euros.", "<="),
+        ("It was unlikely that the crew would need more than 30 barrels.", "<="),
+        ("It was unlikely, but they sold more than 30 barrels.", ">"),
+        ("It is unlikely that a yard which sold more than 30 boats closes.", ">"),
+        ("The yard is likely to need more than 30 barrels.", ">"),
+    ],
+)
+def test_bounds(text, comparator):
+    assert [q.comparator for q in RULES.extract(text)] == [comparator]
