@@ -109,6 +109,18 @@ def test_a_url_gives_the_same_index(tmp_path, cluster):
 
 
 @needs_ray
+def test_workers_read_a_folder_and_a_url_themselves(tmp_path, cluster):
+    (tmp_path / "corpus").mkdir()
+    for number in range(3):
+        rows = {"doc_id": [f"{number}-{n}" for n in range(40)], "text": [f"It weighs {n + 1} kg." for n in range(40)]}
+        pl.DataFrame(rows).write_parquet(tmp_path / "corpus" / f"{number}.parquet", row_group_size=11)
+    here = build_index(tmp_path / "corpus", tmp_path / "here", workers=1)
+    for name, source in (("there", tmp_path / "corpus"), ("url", f"file://{tmp_path}/corpus")):
+        there = build_index(source, tmp_path / name, engine=on_ray(), workers_read=True)
+        assert here.manifest == there.manifest
+
+
+@needs_ray
 def test_errors_arrive_as_they_are(cluster):
     with pytest.raises(InputError, match="a bad word") as caught:
         list(on_ray()(TASK, [chunk(0, "bad")]))
