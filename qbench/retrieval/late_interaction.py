@@ -233,7 +233,7 @@ def build_centroid_index(tokens: StoredVectors, key: str, root: Path, progress: 
     """
 
     def make(folder: Path) -> None:
-        index = build_centroids(tokens, progress=progress)
+        index = build_centroids(tokens, scratch=folder, progress=progress)
         save_arrays(folder, {name: getattr(index, name) for name in CentroidIndex.__dataclass_fields__})
 
     return stored(root, "centroid index", {"vectors": key}, make)
