@@ -49,7 +49,7 @@ class QbenchError(Exception):
         return visible(" ".join(text.splitlines()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.message, self.file, self.line, self.value, self.remedy)
+        return rebuilt, (type(self), self.message, self.file, self.line, self.value, self.remedy)
 
 
 class InputError(QbenchError):
@@ -84,9 +84,10 @@ class _Verbatim(str):
     """A value that was shortened already."""
 
 
-def _rebuild(
+def rebuilt(
     cls: type[QbenchError], message: str, file: str | None, line: int | None, value: str | None, remedy: str | None
 ) -> QbenchError:
+    """The error of these parts, its value shortened already."""
     shown = None if value is None else _Verbatim(value)
     return cls(message, file=file, line=line, value=shown, remedy=remedy)
 

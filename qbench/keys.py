@@ -40,6 +40,7 @@ REVISIONS: dict[str, int] = {
     "coded token vectors": 3,
     "token vectors": 2,
     "centroid index": 1,
+    "candidate recall": 1,
     "faiss": 1,
     "faiss recall": 1,
     "quantities": 1,

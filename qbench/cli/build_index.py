@@ -39,6 +39,13 @@ def build_index(
         OnError, typer.Option(help="Bad records: skip omits and counts them, fail stops at the first.")
     ] = "skip",
     licence: LicenceName = None,
+    workers_read: Annotated[
+        bool,
+        typer.Option(
+            "--workers-read",
+            help="Workers read the corpus themselves: Parquet files, local or at a URL, that all of them reach.",
+        ),
+    ] = False,
     overwrite: Overwrite = False,
     output_format: FormatOption = "text",
 ) -> None:
@@ -62,6 +69,7 @@ def build_index(
             engine=engine.chosen(workers),
             on_error=on_error,
             licence=None if licence is None else identifier(licence),
+            workers_read=workers_read,
             overwrite=overwrite,
             progress=progress,
         )

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qbench.cli.chat_options import ChatOptions, ChatServerOptions, note_spent, print_forecast
-from qbench.cli.from_options import CommandLine, command
+from qbench.cli.from_options import UNRECORDED, CommandLine, command
 from qbench.cli.options import Overwrite
 from qbench.cli.recorded import file_name
 from qbench.cli.records import Format, FormatOption, print_table
 from qbench.errors import OptionError
 from qbench.generation.options import GenerationOptions, TestKind
 from qbench.options import again, check, option
+from qbench.work.engines import EngineOptions
 
 if TYPE_CHECKING:
     from qbench.benchmark.benchmark import Benchmark
@@ -62,13 +63,20 @@ def gen_queries(
     rewrite: RewriteOptions,
     chat: RewriteChatOptions,
     server: ChatServerOptions,
+    engine: EngineOptions,
     line: CommandLine,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes that label, or tasks at a time with Ray. [default: this process]"),
+        UNRECORDED,
+    ] = None,
     overwrite: Overwrite = False,
     output_format: FormatOption = "text",
 ) -> None:
     """Generate a benchmark (queries, labels, training samples) from an index.
 
-    Every label is checked again before it is written; what was rejected, and why, is counted.
+    Every label is checked again before it is written; what was rejected, and why, is counted. With --workers or
+    --engine ray, queries are labelled by other processes, and an interrupted run resumes.
 
     Example: qbench gen-queries news-index -o news-bench --expansions synonyms.tsv
     """
@@ -76,8 +84,10 @@ def gen_queries(
     from qbench.cli import console
     from qbench.generation.generate import generate, rewriting_forecast
     from qbench.index.disk import Index
+    from qbench.work.pool import in_processes
 
     opened = Index.open(index)
+    labels = engine.chosen(workers) or (None if workers is None or workers == 1 else in_processes(workers))
     rewriting = _rewriting(opened, output, rewrite, chat, server)
     with console.progress("gen-queries") as progress:
         if rewriting is not None and server.dry_run:
@@ -85,7 +95,14 @@ def gen_queries(
             print_forecast("queries", rewriting.asking, estimate)
             return
         folder = generate(
-            opened, output, options, rewriting=rewriting, command=line, overwrite=overwrite, progress=progress
+            opened,
+            output,
+            options,
+            rewriting=rewriting,
+            engine=labels,
+            command=line,
+            overwrite=overwrite,
+            progress=progress,
         )
     benchmark = open_benchmark(folder)
     if options.expansions is None and not benchmark.factual:

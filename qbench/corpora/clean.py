@@ -45,17 +45,22 @@ def documents(records: Iterable[Record], problems: Problems) -> Iterator[Documen
     """
     seen = SeenIds()
     for record in records:
-        try:
-            document = _document(record, problems)
-        except _BadRecordError as bad:
-            problems.bad(bad.reason, InputError(bad.message, file=record.file, line=record.line, value=bad.value))
-            continue
-        if not seen.add(document.doc_id):
-            message = "another document has the same id"
-            problems.bad("duplicate id", InputError(message, file=record.file, line=record.line, value=document.doc_id))
-            continue
-        problems.used += 1
-        yield document
+        document = checked(record, problems)
+        if document is not None and seen.first(document.doc_id, record.file, record.line, problems):
+            yield document
+
+
+def checked(record: Record, problems: Problems) -> Document | None:
+    """The document of a record; None for a bad one.
+
+    Raises:
+        InputError: it is bad, and bad records are fatal (see `Problems`).
+    """
+    try:
+        return _document(record, problems)
+    except _BadRecordError as bad:
+        problems.bad(bad.reason, InputError(bad.message, file=record.file, line=record.line, value=bad.value))
+        return None
 
 
 class _BadRecordError(Exception):
@@ -126,6 +131,19 @@ class SeenIds:
     def __init__(self) -> None:
         self._recent: set[int] = set()
         self._sorted: list[NDArray[np.uint64]] = []
+
+    def first(self, doc_id: str, file: str, line: int, problems: Problems) -> bool:
+        """Whether the document of a record is the first with its id, and so is used.
+
+        Raises:
+            InputError: another one has the id, and bad records are fatal.
+        """
+        if self.add(doc_id):
+            problems.used += 1
+            return True
+        message = "another document has the same id"
+        problems.bad("duplicate id", InputError(message, file=file, line=line, value=doc_id))
+        return False
 
     def add(self, doc_id: str) -> bool:
         """Add an id; returns False if it was added before."""

@@ -26,6 +26,7 @@ from qbench.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 Reader = Callable[[SourceFile, ReadOptions, Problems, Meter], Iterator[Record]]
 
@@ -157,10 +158,8 @@ def _parquet(file: SourceFile, options: ReadOptions, problems: Problems, meter: 
         with pq.ParquetFile(file.path) as table:
             fields = choose(table.schema_arrow.names, options, file.name)
             rows = table.metadata.num_rows
-            groups = (table.metadata.row_group(i).total_byte_size for i in range(table.metadata.num_row_groups))
-            batch_rows = max(1, min(10_000, BATCH_BYTES * rows // max(1, sum(groups))))
             row = 0
-            for batch in table.iter_batches(batch_rows, columns=used_columns(fields)):
+            for batch in table.iter_batches(batch_rows(table.metadata), columns=used_columns(fields)):
                 for values in rows_of(batch):
                     row += 1
                     yield fields.record(file.name, row, row, values)
@@ -171,6 +170,13 @@ def _parquet(file: SourceFile, options: ReadOptions, problems: Problems, meter: 
         message = f"not a readable Parquet file: {(str(fault).splitlines() or ['damaged'])[0]}"
         problems.bad("unreadable file", InputError(message, file=file.name))
     meter.done = before + bytes_on_disk
+
+
+def batch_rows(metadata: pq.FileMetaData) -> int:
+    """How many rows of a Parquet file are read at once."""
+    size: int = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    rows: int = metadata.num_rows
+    return max(1, min(10_000, BATCH_BYTES * rows // max(1, size)))
 
 
 def used_columns(fields: Fields) -> list[str]:

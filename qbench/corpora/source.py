@@ -108,6 +108,15 @@ def read_documents(
     if given and isinstance(source, FileSource) and source.quantities is not None:
         stream = with_quantities(stream, source.quantities)
     yield from stream
+    refuse_unused(source, problems)
+
+
+def refuse_unused(source: Source, problems: Problems) -> None:
+    """Refuse a source that has been read, and of which nothing was used.
+
+    Raises:
+        InputError: that is so.
+    """
     if not problems.used:
         raise InputError(
             "no usable document in this source" if problems.total else "the source is empty",

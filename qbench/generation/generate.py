@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from qbench import keys
@@ -16,26 +15,22 @@ from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.disk import KIND, write_benchmark
 from qbench.benchmark.types import (
     FACTS,
-    SPLITS,
-    UNDECIDED,
     Query,
-    Split,
     corpus_schema,
 )
 from qbench.errors import OptionError
-from qbench.generation.collection import Collection
+from qbench.generation.ahead import labelled_ahead
 from qbench.generation.expansions import Expansions
 from qbench.generation.gate import usable_pairs
 from qbench.generation.grounded import GroundedQueries
-from qbench.generation.labels import Labels, capped, confirmed, label
 from qbench.generation.languages import generation_package
 from qbench.generation.mentions import load_mentions
 from qbench.generation.options import GenerationOptions
+from qbench.generation.outcomes import labeller
 from qbench.generation.pairs import pair_table
-from qbench.generation.queries import Plan, QueryDraft
-from qbench.generation.recheck import Rechecker
+from qbench.generation.queries import Plan
 from qbench.generation.rewrite import Rewriter, Rewriting
-from qbench.generation.samples import Sampler
+from qbench.generation.selection import Selection
 from qbench.generation.splits import split_concepts
 from qbench.generation.templates import Templates, load_templates
 from qbench.generation.vocabulary import known_words
@@ -43,12 +38,11 @@ from qbench.generation.wording import load_wording, wording_file
 from qbench.index.disk import Index
 from qbench.llm.client import Estimate
 from qbench.progress import Progress, silent
-from qbench.quantities.concept_match import Concept
-from qbench.quantities.extractors import Extractor, get_extractor
+from qbench.quantities.extractors import get_extractor
 from qbench.quantities.units import load_units
-from qbench.randomness import generator
 from qbench.resources import resource
 from qbench.store import MANIFEST, file_digest, read_manifest, refuse_foreign, unfinished
+from qbench.work.tasks import Engine
 
 ABOUT_THINGS = (
     "A benchmark for quantity-aware retrieval, made by qbench: documents, queries about the things that they describe, "
@@ -62,6 +56,7 @@ def generate(
     options: GenerationOptions = GenerationOptions(),
     *,
     rewriting: Rewriting | None = None,
+    engine: Engine | None = None,
     command: str | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
@@ -73,6 +68,8 @@ def generate(
         output: the benchmark's folder; a benchmark of the same index and options is reused.
         options: options of the generation.
         rewriting: rewriting of test queries by a chat model; None to use templates only.
+        engine: labels the queries, ahead of where they are taken; an interrupted run then resumes. Every node of it
+            sees index and output under the same path. None for this process.
         command: the command line, for the card.
         overwrite: replace a benchmark of another index or other options.
         progress: called with the number of finished queries.
@@ -90,6 +87,9 @@ def generate(
     index = index if isinstance(index, Index) else Index.open(Path(index))
     output = Path(output)
     if index.grounded:
+        if engine is not None:
+            remedy = "Leave --engine and --workers out"
+            raise OptionError("queries on a grounded index are labelled from its table, in this process", remedy=remedy)
         return _generate_grounded(index, output, options, rewriting, command, overwrite=overwrite, progress=progress)
     options.refuse_unused(grounded=False)
     loaded = load_templates(options.templates or resource(_templates_of(index))), Expansions.load(options.expansions)
@@ -98,23 +98,25 @@ def generate(
         if wanted:
             overwrite = overwrite or _is_partial(output, key)
             refuse_foreign(output, KIND, overwrite)
-            made = _generated(index, output.name, options, loaded, rewriting, command, key, progress)
+            made = _generated(index, output, options, loaded, rewriting, engine, command, key, progress)
             write_benchmark(made, output, overwrite=overwrite)
     return output
 
 
 def _generated(
     index: Index,
-    name: str,
+    output: Path,
     options: GenerationOptions,
     loaded: tuple[Templates, Expansions],
     rewriting: Rewriting | None,
+    engine: Engine | None,
     command: str | None,
     key: str,
     progress: Progress,
 ) -> Benchmark:
     """The benchmark of a key; its digest is another one as long as answers of the chat model are missing."""
-    collection, corpus, counts = _make_queries(index, options, *loaded, progress)
+    ahead = None if engine is None else _Ahead(engine, output.parent / f".{output.name}.labels", key)
+    collection, corpus, counts = _make_queries(index, options, *loaded, ahead, progress)
     queries, params = collection.ordered(), _params(index, options, collection.plan.expansions, command)
     if rewriting is not None:
         _need_kinds(queries, rewriting)
@@ -128,7 +130,7 @@ def _generated(
             params["part of"] = key
             key = keys.key("generation", whole=key, texts=[query.text for query in queries])
     return Benchmark(
-        name=name,
+        name=output.name,
         corpus=corpus,
         queries=queries,
         qrels=collection.qrels(collection.plan.mentions.doc_ids),
@@ -212,23 +214,41 @@ def rewriting_forecast(
     """
     index = index if isinstance(index, Index) else Index.open(Path(index))
     loaded = load_templates(options.templates or resource(_templates_of(index))), Expansions.load(options.expansions)
-    collection, _, _ = _make_queries(index, options, *loaded, progress)
+    collection, _, _ = _make_queries(index, options, *loaded, None, progress)
     queries = collection.ordered()
     _need_kinds(queries, rewriting)
     return _rewriter(index, rewriting).forecast(queries)
 
 
+@dataclass(frozen=True)
+class _Ahead:
+    """What labels ahead, where it keeps what is done, and the key of the benchmark."""
+
+    engine: Engine
+    folder: Path
+    key: str
+
+
 def _make_queries(
-    index: Index, options: GenerationOptions, templates: Templates, expansions: Expansions, progress: Progress
-) -> tuple[_Collection, pl.DataFrame, dict[str, Any]]:
+    index: Index,
+    options: GenerationOptions,
+    templates: Templates,
+    expansions: Expansions,
+    ahead: _Ahead | None,
+    progress: Progress,
+) -> tuple[Selection, pl.DataFrame, dict[str, Any]]:
     """All queries with labels and samples, the benchmark's corpus, and counts of what was left out."""
     plan, corpus, counts = _plan(index, options, templates, expansions)
-    collection = _Collection(plan, Rechecker(_extractor(index), index.extractor_options().language))
-    for split, most in zip(SPLITS, (options.max_train, options.max_dev, options.max_test), strict=True):
-        collection.fill(split, most, progress)
-    if not collection.queries:
+    selection = Selection(plan)
+    made = labeller(index, plan.mentions, plan.splits.blocked, options)
+    if ahead is None:
+        selection.fill(made.outcome, progress)
+    else:
+        with labelled_ahead(ahead.engine, index, made, selection.ahead(), ahead.folder, ahead.key) as outcome:
+            selection.fill(outcome, progress)
+    if not selection.queries:
         raise OptionError("these options leave no query", remedy="Lower --min-sentences, or switch fewer kinds off")
-    return collection, corpus, counts
+    return selection, corpus, counts
 
 
 def _rewriter(index: Index, rewriting: Rewriting) -> Rewriter:
@@ -279,11 +299,6 @@ def _params(index: Index, options: GenerationOptions, expansions: Expansions, co
     return params
 
 
-def _extractor(index: Index) -> Extractor | None:
-    """The index's extractor; None if its quantities were given."""
-    return None if index.given else get_extractor(index.extractor_options())
-
-
 def _plan(
     index: Index, options: GenerationOptions, templates: Templates, expansions: Expansions
 ) -> tuple[Plan, pl.DataFrame, dict[str, Any]]:
@@ -311,97 +326,3 @@ def _plan(
         counts["concepts with expansions"] = {"in the file": len(named), "asked about": len(named & usable)}
     plan = Plan(pairs, mentions, splits, expansions, templates, units, options)
     return plan, sentences.select(list(corpus_schema())), counts
-
-
-@dataclass
-class _Collection(Collection):
-    """Queries, judgments and samples of an index's pairs."""
-
-    plan: Plan
-    rechecker: Rechecker
-    _trained: set[Concept] = field(init=False, default_factory=set)
-
-    def fill(self, split: Split, most: int, progress: Progress) -> None:
-        """Generate up to `most` queries of a split."""
-        sampler = Sampler(self.plan.mentions, self.plan.units, self.rechecker, self.plan.options)
-        drafts = self.plan.drafts(split) if most else []
-        total, count, enough = min(most, len(drafts)), 0, self.plan.options.per_topic
-        asked: Counter[str] = Counter()
-        for draft in drafts:
-            if count == most:
-                break
-            topic = self.plan.group(draft)
-            if split != "train" and asked[topic] >= enough:
-                self.rejected["query: its topic has enough"] += 1
-                continue
-            if split == "test" and draft.kind == "seen" and not self._is_trained(draft):
-                self.rejected["query: no training query asks about its concept"] += 1
-                continue
-            query = self.plan.realize(draft)
-            if query is None:
-                self.rejected["query: no value to ask for"] += 1
-            elif self._repeats(query):
-                self.rejected["query: repeats an earlier one"] += 1
-            elif self._keep(query, sampler):
-                count += 1
-                asked[topic] += 1
-                progress(count, total, split)
-        self.rejected.update(sampler.rejected)
-
-    def _keep(self, query: Query, sampler: Sampler) -> bool:
-        labels = capped(label(query.conditions, self.plan.mentions), self.plan.mentions, self.plan.options)
-        if not labels.relevant.size:
-            self.rejected["query: no sentence satisfies it"] += 1
-            return False
-        if query.split != "test":
-            rows = sampler.samples(query, labels, self.plan.splits.blocked[query.split])
-            if not rows:
-                return False
-            self._add_samples(rows)
-        if query.split == "train" and query.kind == "seen":
-            self._trained.update(condition.concept for condition in query.conditions)
-        self._judge(query, labels)
-        self.queries.append(query)
-        self._texts.add(query.text.lower())
-        self._split_of.setdefault(_meaning(query), query.split)
-        self._split_of[f"{query.terms}\n{_meaning(query)}"] = query.split
-        return True
-
-    def _is_trained(self, draft: QueryDraft) -> bool:
-        """Whether training queries cover every concept of a draft; assignment to the split is not enough."""
-        return all(concept in self._trained for topic in draft.topics for concept in topic.concepts)
-
-    def _repeats(self, query: Query) -> bool:
-        """Whether an earlier query has the same meaning in another split, or the same words in this split."""
-        meaning = _meaning(query)
-        return (
-            query.text.lower() in self._texts
-            or self._split_of.get(meaning, query.split) != query.split
-            or f"{query.terms}\n{meaning}" in self._split_of
-        )
-
-    def _judge(self, query: Query, labels: Labels) -> None:
-        """Add judgments of the relevant sentences and some hard negatives, each checked again."""
-        rng = generator(self.plan.options.seed, "judged", query.query_id)
-        few = rng.choice(labels.negatives, min(labels.negatives.size, self.plan.options.judged), replace=False)
-        docs = np.concatenate([labels.relevant, few])
-        grades = np.concatenate([labels.grades, np.zeros(few.size, dtype=np.int8)])
-        order = np.argsort(docs)
-        docs, grades = docs[order], grades[order]
-        sure = confirmed(query.conditions, docs, grades, self.plan.mentions)
-        if not sure.all():
-            self.rejected["judgment does not hold"] += int((~sure).sum())
-        rest = labels.undecided
-        judged = np.concatenate([docs[sure], rest]), np.concatenate([grades[sure], np.full(rest.size, UNDECIDED)])
-        order = np.argsort(judged[0])
-        self._judged.append((query.query_id, judged[0][order], judged[1][order].astype(np.int8)))
-
-
-def _meaning(query: Query) -> str:
-    """Normalised form of a query's conditions, independent of its words and units."""
-    return "\n".join(
-        sorted(
-            f"{' '.join(c.concept)} {c.comparator} {c.base_value:.9g} {c.base_high:.9g} {c.base_unit} {c.change}"
-            for c in query.conditions
-        )
-    )

@@ -15,12 +15,13 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from qbench import keys
-from qbench.corpora.source import Source, open_source, read_documents
+from qbench.corpora.shared_files import SharedFiles, open_shared
+from qbench.corpora.source import Source, open_source, read_documents, refuse_unused
 from qbench.corpora.types import OnError, Problems, ReadOptions
 from qbench.errors import InputError, OptionError, QbenchError
 from qbench.index.chunks import QUANTITIES as QUANTITY_SHARD
 from qbench.index.chunks import SENTENCES as SENTENCE_SHARD
-from qbench.index.chunks import CorpusChunk, chunks, extraction
+from qbench.index.chunks import CorpusChunk, chunks, chunks_of_rows, extraction
 from qbench.index.disk import GIVEN, MODEL, PAIRS, QUANTITIES, SENTENCES, UNITS, Index
 from qbench.index.merge import concatenate, write_pairs
 from qbench.index.schemas import FORMAT, arrow_schema, sentence_schema
@@ -48,6 +49,7 @@ def build_index(
     engine: Engine | None = None,
     on_error: OnError = "skip",
     licence: str | None = None,
+    workers_read: bool = False,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Index:
@@ -67,6 +69,8 @@ def build_index(
         on_error: "skip" leaves bad records out and counts them, "fail" stops at the first.
         licence: of the texts, for the cards of what is made of them; what the source says by default. Stated of an
             index that is there already, it is only written down.
+        workers_read: workers read the source themselves: a file or folder of Parquet, or a URL of one, that all of them
+            reach. The index has the same bytes.
         overwrite: replace another index in `output`.
         progress: receives the number of finished documents and an estimate of their total.
 
@@ -84,7 +88,7 @@ def build_index(
     plan = _Plan(extractor, reading, engine or in_processes(workers), on_error, progress)
     _check(plan)
     folder = Path(output)
-    corpus = open_source(source, given=plan.given)
+    corpus = _shared(source, plan) if workers_read else open_source(source, given=plan.given)
     extractor = in_language(extractor, corpus, reading)
     plan = replace(plan, extractor=extractor)
     _refuse_inside(folder, source)
@@ -106,6 +110,15 @@ def build_index(
     if draft is None:
         _refuse_skipped(folder, on_error)
     return replace(Index.open(folder), new=draft is not None)
+
+
+def _shared(source: str | Path, plan: _Plan) -> SharedFiles:
+    """A source that workers read, looked through by them."""
+    if plan.given:
+        raise OptionError("workers read texts without quantities only", remedy="Leave --workers-read out")
+    shared = open_shared(source)
+    shared.scan(plan.reading, plan.engine, plan.progress)
+    return shared
 
 
 def in_language(extractor: ExtractorOptions, corpus: Source, reading: ReadOptions) -> ExtractorOptions:
@@ -208,10 +221,9 @@ def keep_extractor_files(folder: Path, extractor: ExtractorOptions) -> None:
 
 def _extract(source: Source, folder: Path, plan: _Plan, problems: Problems, tally: _Tally) -> list[str]:
     """Make the shards of all chunks that have none yet; returns the names of all chunks."""
-    documents = read_documents(source, plan.reading, problems, given=plan.given)
 
     def read() -> Iterator[CorpusChunk]:
-        for chunk in chunks(documents, lambda: (source.meter.done, source.meter.total)):
+        for chunk in _chunks(source, plan, problems):
             tally.documents += chunk.items
             yield chunk
 
@@ -225,6 +237,19 @@ def _extract(source: Source, folder: Path, plan: _Plan, problems: Problems, tall
 
     task = extraction(plan.extractor)
     return make_shards(task, read(), folder, last=SENTENCE_SHARD, engine=plan.engine, report=report)
+
+
+def _chunks(source: Source, plan: _Plan, problems: Problems) -> Iterator[CorpusChunk]:
+    """All chunks of a source, with the texts, or with where workers find them."""
+
+    def position() -> tuple[int, int]:
+        return source.meter.done, source.meter.total
+
+    if isinstance(source, SharedFiles):
+        yield from chunks_of_rows(source.rows(problems), plan.reading, position)
+        refuse_unused(source, problems)
+    else:
+        yield from chunks(read_documents(source, plan.reading, problems, given=plan.given), position)
 
 
 def _state_licence(folder: Path, key: str, params: dict[str, Any]) -> None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pyarrow.parquet as pq
 
-from qbench.corpora.types import Document
+from qbench.corpora.parquet_parts import Row, parts_of, read_part
+from qbench.corpora.types import Document, ReadOptions
 from qbench.index.disk import GIVEN
 from qbench.index.schemas import arrow, frame_of, sentence_schema
 from qbench.quantities.types import Quantity, from_row, quantity_schema, to_row
@@ -54,23 +55,47 @@ def chunks(
         documents: the stream.
         position: returns the reader's (done, total); called after each chunk.
     """
+    return _cut(((len(document.text), _item(document)) for document in documents), position, list)
+
+
+def chunks_of_rows(
+    rows: Iterable[tuple[int, Row]], reading: ReadOptions, position: Callable[[], tuple[int, int]] = lambda: (0, 0)
+) -> Iterator[CorpusChunk]:
+    """The chunks of documents that workers read themselves: the same ones as `chunks` gives of the documents.
+
+    Args:
+        rows: the size of each document, in characters, and where it lies.
+        reading: how they are read.
+        position: returns the reader's (done, total); called after each chunk.
+    """
+    return _cut(rows, position, lambda held: parts_of(held, reading))
+
+
+def _cut(
+    items: Iterable[tuple[int, Any]], position: Callable[[], tuple[int, int]], content: Callable[[list[Any]], list[Any]]
+) -> Iterator[CorpusChunk]:
+    """Chunks of `CHUNK` characters of items, each with its size."""
     held: list[Any] = []
     size = number = 0
-    for document in documents:
-        if held and size + len(document.text) > CHUNK:
-            yield _chunk(number, held, position())
+    for characters, item in items:
+        if held and size + characters > CHUNK:
+            yield _chunk(number, len(held), content(held), position())
             held, size, number = [], 0, number + 1
-        given = document.quantities
-        rows = None if given is None else [to_row(document.doc_id, quantity) for quantity in given]
-        held.append([document.doc_id, document.title, document.text, rows])
-        size += len(document.text)
+        held.append(item)
+        size += characters
     if held:
-        yield _chunk(number, held, position())
+        yield _chunk(number, len(held), content(held), position())
 
 
-def _chunk(number: int, held: list[Any], position: tuple[int, int]) -> CorpusChunk:
-    payload, name = payload_of(held)
-    return CorpusChunk(f"{number:08d}-{name}", len(held), payload, *position)
+def _item(document: Document) -> list[Any]:
+    given = document.quantities
+    rows = None if given is None else [to_row(document.doc_id, quantity) for quantity in given]
+    return [document.doc_id, document.title, document.text, rows]
+
+
+def _chunk(number: int, items: int, content: list[Any], position: tuple[int, int]) -> CorpusChunk:
+    payload, name = payload_of(content)
+    return CorpusChunk(f"{number:08d}-{name}", items, payload, *position)
 
 
 def extraction(options: ExtractorOptions) -> Task:
@@ -105,7 +130,7 @@ def process(payload: str, splitter: SentenceSplitter | None, extractor: Extracto
     """
     sentences: list[tuple[str, str, str, str, int, int]] = []
     quantities: list[dict[str, Any]] = []
-    for doc_id, title, text, given in json.loads(payload):
+    for doc_id, title, text, given in _documents(json.loads(payload)):
         for number, (start, end) in enumerate(splitter.spans(text) if splitter else [(0, len(text))]):
             name_of = f"{doc_id}::{number}"
             sentences.append((name_of, text[start:end], title, doc_id, start, end))
@@ -119,6 +144,15 @@ def process(payload: str, splitter: SentenceSplitter | None, extractor: Extracto
         SENTENCES: _parquet(pl.DataFrame(sentences, schema=sentence_schema(), orient="row")),
     }
     return Shard(files, len(sentences))
+
+
+def _documents(content: list[Any]) -> Iterator[list[Any]]:
+    """The documents of a payload: in it, or where its parts of files say."""
+    for item in content:
+        if isinstance(item, dict):
+            yield from map(_item, read_part(item))
+        else:
+            yield item
 
 
 def _parquet(frame: pl.DataFrame) -> bytes:

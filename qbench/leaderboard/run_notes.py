@@ -66,6 +66,9 @@ def _stage_notes(meta: Mapping[str, int | float | str]) -> list[str]:
     if "faiss_recall" in meta:
         share = 100 * float(meta["faiss_recall"])
         notes.append(f"faiss proposes {share:.1f} % of what exact search finds nearest.")
+    if "candidate_recall" in meta:
+        share, asked = 100 * float(meta["candidate_recall"]), meta["candidate_recall_queries"]
+        notes.append(f"candidates hold {share:.1f} % of what exact MaxSim finds best, on {asked} queries of the board.")
     if "note" in meta:
         notes.append(f"{meta['note']}.")
     left, twice, unknown = (meta.get(f"{name}_texts", 0) for name in ("missing", "repeated", "unknown"))

@@ -13,6 +13,7 @@ from qbench.progress import Parts
 from qbench.retrieval.bench import Bench
 from qbench.retrieval.jobs import KIND, ExecuteOptions, Job, is_finished, plan
 from qbench.retrieval.pipeline import Pipeline
+from qbench.retrieval.rankers import OpenedRanker, Proposing
 from qbench.retrieval.run_files import NOTES, join_shards, read_result, run_shard
 from qbench.retrieval.systems import System
 from qbench.retrieval.types import RunResult
@@ -22,6 +23,9 @@ from qbench.work.tasks import Shard
 
 BATCH = 256
 """Queries whose rankings are written together; an interrupted run loses at most these."""
+
+MEASURED = 64
+"""Queries, at most, on which a first stage's candidates are compared with exact search."""
 
 
 def execute(
@@ -132,9 +136,20 @@ def _make_runs(
         for i in missing:
             write_shard(folders[i], name, _run_batch(bench, pipeline, group[i]))
         bench.progress(min((number + 1) * BATCH, len(queries)), len(queries), label)
+    recall = _recall(bench, first, group[0], queries)
     for job, draft in drafted:
-        counts = join_shards(draft.folder, names, job.system, *bench.cost(job.system, first))
+        cost, meta = bench.cost(job.system, first)
+        counts = join_shards(draft.folder, names, job.system, cost, meta | recall)
         draft.counts = {"queries": len(queries), **counts}
+
+
+def _recall(bench: Bench, first: OpenedRanker, job: Job, queries: Sequence[Query]) -> dict[str, int | float | str]:
+    """How much of what exact search finds a first stage looks at, for some queries; {} where it looks at all."""
+    if not isinstance(first.ranker, Proposing):
+        return {}
+    some = queries[:: -(-len(queries) // MEASURED)]
+    recall = first.ranker.recall([bench.search(job.system.first, query, job.source) for query in some])
+    return {} if recall is None else {"candidate_recall": round(recall, 4), "candidate_recall_queries": len(some)}
 
 
 def _run_batch(bench: Bench, pipeline: Pipeline, job: Job) -> Shard:

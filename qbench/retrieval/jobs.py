@@ -143,7 +143,9 @@ def _revisions(system: System) -> dict[str, int]:
     used += ["analysis", "quantities", "quantity-index"] if system.uses_conditions or system.uses_quantities else []
     used += ["binding-index"] if any(stage.binds for stage in system.stages) else []
     used += ["mention texts", "dense"] if any(stage.encoder for stage in system.stages) else []
-    return {step: revision(step) for step in used}
+    probes = getattr(system.first.options(), "engine", "") == "centroids"
+    measured = {"candidate recall": revision("candidate recall")} if probes else {}
+    return {step: revision(step) for step in used} | measured
 
 
 def _content(stage: Stage, language: str) -> dict[str, Any]:

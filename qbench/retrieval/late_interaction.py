@@ -34,6 +34,10 @@ BLOCK = 1024
 """Texts that are encoded before they are on disk: with 512 tokens each their vectors are 268 MB in single precision."""
 
 
+NEAREST = 100
+"""How many of the best texts recall is measured on."""
+
+
 class IndexedEncoder(MultiVectorEncoder, Protocol):
     """An encoder, and whether its model was trained for late interaction."""
 
@@ -96,6 +100,25 @@ class LateInteraction(VectorRanker):
         best = products.argmax(axis=1)
         return [TermScore(word, held[at], float(row[at])) for word, row, at in zip(asked, products, best, strict=True)]
 
+    def recall(self, searches: Sequence[Search]) -> float | None:
+        """The share of the texts with the highest MaxSim, `NEAREST` at most, that are candidates; None without such.
+
+        The vectors of all texts are read once.
+
+        Args:
+            searches: with their texts.
+        """
+        if self.probing is None:
+            return None
+        vectors = [query.vector for query in self.encoded(searches)]
+        exact = search(self.tokens, vectors, min(NEAREST, self.depth))
+        found = [
+            float(np.isin(best, self._candidates(vector, self.probing)).mean())
+            for vector, (best, _) in zip(vectors, exact, strict=True)
+            if best.size and len(vector)
+        ]
+        return float(np.mean(found)) if found else 1.0
+
     def _retrieved(self, encoded: Sequence[Search]) -> list[Candidates]:
         if self.probing is not None:
             return [self._probed(query.vector, self.probing) for query in encoded]
@@ -106,9 +129,12 @@ class LateInteraction(VectorRanker):
         return self.tokens.shared.scores(docs, lambda texts: rerank(self.tokens, vector, texts))
 
     def _probed(self, query: NDArray[np.float32], how: Probing) -> Candidates:
-        # No fewer than can be returned.
-        texts = candidates(how.index, query, nprobe=how.nprobe, count=max(how.candidates, self.depth))
+        texts = self._candidates(query, how)
         return self.tokens.shared.spread(texts, rerank(self.tokens, query, texts), self.depth)
+
+    def _candidates(self, query: NDArray[np.float32], how: Probing) -> NDArray[np.int64]:
+        # No fewer than can be returned.
+        return candidates(how.index, query, nprobe=how.nprobe, count=max(how.candidates, self.depth))
 
 
 def open_multi_vector(stage: Stage, options: MultiVectorOptions, context: RankerContext) -> OpenedRanker:
@@ -207,7 +233,7 @@ def build_centroid_index(tokens: StoredVectors, key: str, root: Path, progress: 
     """
 
     def make(folder: Path) -> None:
-        index = build_centroids(tokens, progress=progress)
+        index = build_centroids(tokens, scratch=folder, progress=progress)
         save_arrays(folder, {name: getattr(index, name) for name in CentroidIndex.__dataclass_fields__})
 
     return stored(root, "centroid index", {"vectors": key}, make)

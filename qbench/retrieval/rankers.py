@@ -169,6 +169,15 @@ class TermRanker(Ranker, Protocol):
         ...
 
 
+@runtime_checkable
+class Proposing(Protocol):
+    """Also knows what a search that does not look at every document costs, on queries that are asked."""
+
+    def recall(self, searches: Sequence[Search]) -> float | None:
+        """The share of what exact search finds best that is looked at; None where every document is."""
+        ...
+
+
 class LexicalRanker(Ranker, Protocol):
     """Also knows which documents hold a search's tokens; its entry has the options of a lexical Q."""
 

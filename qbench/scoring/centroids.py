@@ -9,6 +9,9 @@ are on disk beside the index, and no threshold prunes centroids.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,12 +66,15 @@ def centroid_count(tokens: int) -> int:
     return min(power, tokens)
 
 
-def build_centroids(tokens: Tokens, *, seed: int = 0, progress: Progress = silent) -> CentroidIndex:
-    """The index of some documents.
+def build_centroids(
+    tokens: Tokens, *, seed: int = 0, scratch: Path | None = None, progress: Progress = silent
+) -> CentroidIndex:
+    """The index of some documents; in memory there are a few bytes a document, and nothing for each of its tokens.
 
     Args:
         tokens: their token vectors.
         seed: of the sample that k-means sees, and of its start.
+        scratch: folder of the nameless files that `members` and `docs` are mapped from; None for the system's.
         progress: told the number of documents done.
     """
     documents, total = tokens.starts.size - 1, int(tokens.starts[-1])
@@ -81,27 +87,49 @@ def build_centroids(tokens: Tokens, *, seed: int = 0, progress: Progress = silen
         else np.empty((0, tokens.dimension), np.float32)
     )
     sizes = np.zeros(documents, np.int64)
-    parts = [np.empty(0, np.int32)]
+    held = np.zeros(count, np.int64)
     progress(0, documents, "centroids")
-    for first, last in blocks(tokens.starts, 4 * ROWS):
-        borders = tokens.starts[first : last + 1]
-        labels, _ = assigned(tokens.rows(int(borders[0]), int(borders[-1])), centroids, spherical=True)
-        owners = np.repeat(np.arange(last - first), np.diff(borders))
-        pairs = np.unique(owners * count + labels)
-        sizes[first:last] = np.bincount(pairs // count, minlength=last - first)
-        parts.append((pairs % count).astype(np.int32))
-        progress(last, documents, "centroids")
-    members = np.concatenate(parts)
+    with TemporaryFile(dir=scratch) as file:
+        for first, last in blocks(tokens.starts, 4 * ROWS):
+            borders = tokens.starts[first : last + 1]
+            labels, _ = assigned(tokens.rows(int(borders[0]), int(borders[-1])), centroids, spherical=True)
+            owners = np.repeat(np.arange(last - first), np.diff(borders))
+            pairs = np.unique(owners * count + labels)
+            sizes[first:last] = np.bincount(pairs // count, minlength=last - first)
+            some = (pairs % count).astype(np.int32)
+            held += np.bincount(some, minlength=count)
+            file.write(some.tobytes())
+            progress(last, documents, "centroids")
+        members = _mapped(file, int(sizes.sum()))
     starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
-    return CentroidIndex(centroids, starts, members, *_inverted(starts, members, count))
+    lists = np.append(0, np.cumsum(held)).astype(np.int64)
+    return CentroidIndex(centroids, starts, members, lists, _inverted(starts, members, lists, scratch))
 
 
 def _inverted(
-    starts: NDArray[np.int64], members: NDArray[np.int32], count: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    lists = np.append(0, np.cumsum(np.bincount(members, minlength=count))).astype(np.int64)
-    owners = np.repeat(np.arange(starts.size - 1, dtype=np.int32), np.diff(starts))
-    return lists, owners[np.argsort(members, kind="stable")]
+    starts: NDArray[np.int64], members: NDArray[np.int32], lists: NDArray[np.int64], scratch: Path | None
+) -> NDArray[np.int32]:
+    """`CentroidIndex.docs`, a block of documents at a time."""
+    with TemporaryFile(dir=scratch) as file:
+        docs = _mapped(file, members.size)
+    place = lists[:-1].copy()
+    for first, last in blocks(starts, 4 * ROWS):
+        some = members[starts[first] : starts[last]]
+        order = np.argsort(some, kind="stable")
+        counts = np.bincount(some, minlength=place.size)
+        within = np.arange(some.size) - (np.cumsum(counts) - counts)[some[order]]
+        owners = np.repeat(np.arange(first, last, dtype=np.int32), np.diff(starts[first : last + 1]))
+        docs[place[some[order]] + within] = owners[order]
+        place += counts
+    return docs
+
+
+def _mapped(file: IO[bytes], count: int) -> NDArray[np.int32]:
+    """So many numbers of a file, mapped into memory; the mapping outlives the file's name and its handle."""
+    if not count:
+        return np.empty(0, np.int32)
+    file.truncate(count * np.dtype(np.int32).itemsize)
+    return np.asarray(np.memmap(file, np.int32, "r+", shape=(count,)))
 
 
 def candidates(index: CentroidIndex, query: NDArray[np.float32], *, nprobe: int, count: int) -> NDArray[np.int64]:

@@ -100,3 +100,15 @@ def test_values_beyond_the_limits_are_refused_before_any_work(index, tmp_path, w
 def test_a_folder_that_is_no_index(tmp_path):
     with pytest.raises(InputError, match="not a finished qbench artefact"):
         run(tmp_path, "-o", tmp_path / "b")
+
+
+def test_workers_change_neither_bytes_nor_the_recorded_command(index, tmp_path, monkeypatch):
+    words = ("gen-queries", index, "--min-sentences", 4, "--max-train", 30, "--max-dev", 10, "--max-test", 30)
+    found = []
+    for folder, workers in (("one", ()), ("two", ("--workers", 2))):
+        (tmp_path / folder).mkdir()
+        monkeypatch.chdir(tmp_path / folder)
+        monkeypatch.setattr("sys.argv", ["qbench", *map(str, words), "-o", "bench", *map(str, workers)])
+        assert run(*words[1:], "-o", "bench", *workers).exit_code == 0
+        found.append({path.name: path.read_bytes() for path in (tmp_path / folder / "bench").iterdir()})
+    assert found[0] == found[1]

@@ -202,6 +202,7 @@ def test_what_a_reader_should_know_of_a_run_is_said(tmp_path, monkeypatch):
     bench = tiny_benchmark()
     meta = {"queries": 4, "queries_without_condition": 1, "queries_without_results": 2}
     meta |= {"note": "not trained", "reranker_documents_cut": 3, "faiss_recall": 0.926}
+    meta |= {"candidate_recall": 0.9714, "candidate_recall_queries": 64}
     run = ranking(["q4", "q5"], ["d03"])
     monkeypatch.setattr(
         "qbench.leaderboard.outcomes.execute", lambda *_, **__: [RunResult("QBM25", "parsed", run, meta=meta)]
@@ -211,6 +212,8 @@ def test_what_a_reader_should_know_of_a_run_is_said(tmp_path, monkeypatch):
     assert "QBM25 [parsed]: no results for 2 of 4 queries; they score 0." in leaderboard.notes
     assert "QBM25 [parsed]: not trained." in leaderboard.notes
     assert "QBM25 [parsed]: faiss proposes 92.6 % of what exact search finds nearest." in leaderboard.notes
+    told = "candidates hold 97.1 % of what exact MaxSim finds best, on 64 queries of the board."
+    assert f"QBM25 [parsed]: {told}" in leaderboard.notes
     assert "QBM25 [parsed]: reranker: 3 documents are longer than the model reads, and were cut." in leaderboard.notes
     assert leaderboard.scores.filter(query_id="q6")["value"].to_list() == [0, 0]
 

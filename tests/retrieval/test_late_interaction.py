@@ -88,6 +88,29 @@ def test_centroids_that_are_all_probed_find_what_exact_search_finds(tiny, tmp_pa
         np.testing.assert_allclose(list(one.values()), list(other.values()), atol=1e-5)
 
 
+def test_recall_is_the_share_of_the_best_that_are_candidates(tiny, tmp_path):
+    texts = [f"{TEXTS[n % 4]} {TEXTS[(n * 7) % 5]} {'fox dog quick lazy'.split()[n % 4 :][0]} {n}" for n in range(60)]
+    corpus = pl.DataFrame({"doc_id": [f"d{n:02d}" for n in range(60)], "passage": texts})
+    asked = [Search(str(n), text) for n, text in enumerate(("quick dog", "5 kg", "the lazy fox", "and 5 kg dog"))]
+    exact = opened(tiny, tmp_path, corpus, depth=9).ranker
+    assert exact.recall(asked) is None
+    assert opened(tiny, tmp_path, corpus, engine="centroids", nprobe=1000).ranker.recall(asked) == 1.0
+    poor = opened(tiny, tmp_path, corpus, depth=9, engine="centroids", nprobe=1, candidates=1).ranker
+    shares = [len(found(exact, each.text).keys() & found(poor, each.text).keys()) / 9 for each in asked]
+    assert poor.recall(asked) == pytest.approx(np.mean(shares))
+    assert 0 < poor.recall(asked) < 1
+    assert poor.recall([]) == 1.0
+
+
+@pytest.mark.parametrize("compression", ["", "-PQ(M=8, K=16)"])
+def test_a_board_says_what_candidates_hold_on_its_queries(tiny, tmp_path, compression):
+    name = f"ColBERT(model={tiny}, engine=centroids, nprobe=1000){compression}"
+    probed, exact = ask(tmp_path, name, f"ColBERT(model={tiny}){compression}")
+    assert probed.meta["candidate_recall"] == 1.0
+    assert probed.meta["candidate_recall_queries"] == len(BENCHMARK.queries_of("test"))
+    assert "candidate_recall" not in exact.meta
+
+
 def test_fewer_candidates_than_documents_asked_for_are_too_few(tiny, tmp_path):
     ranker = opened(tiny, tmp_path, engine="centroids", nprobe=1000, candidates=1, depth=3).ranker
     assert len(found(ranker, "the quick fox")) == 3

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qbench.scoring import centroids
 from qbench.scoring.centroids import build_centroids, candidates, centroid_count
 from qbench.scoring.maxsim import TokenVectors, search
 
@@ -76,3 +79,26 @@ def test_there_are_more_centroids_for_more_vectors_and_never_more_than_vectors()
     counts = [centroid_count(n) for n in range(3000)]
     assert counts == sorted(counts)
     assert all(count <= n for n, count in enumerate(counts))
+
+
+def test_blocks_and_scratch_change_nothing_and_leave_nothing(tmp_path, monkeypatch):
+    tokens = spoken(300)
+    whole = build_centroids(tokens)
+    monkeypatch.setattr(centroids, "ROWS", 5)
+    index = build_centroids(tokens, scratch=tmp_path)
+    for name in whole.__dataclass_fields__:
+        assert np.array_equal(getattr(index, name), getattr(whole, name)), name
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_inverted_lists_take_no_memory_for_each_token(monkeypatch):
+    monkeypatch.setattr(centroids, "ROWS", 1000)
+    starts = np.arange(0, 1_000_001, 5).astype(np.int64)
+    members = np.random.default_rng(0).integers(0, 64, 1_000_000).astype(np.int32)
+    lists = np.append(0, np.cumsum(np.bincount(members))).astype(np.int64)
+    tracemalloc.start()
+    docs = centroids._inverted(starts, members, lists, None)
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used < members.size
+    assert np.array_equal(docs, np.repeat(np.arange(200_000), 5)[np.argsort(members, kind="stable")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import replace
 
 import fsspec
@@ -10,6 +11,8 @@ import polars as pl
 import pytest
 
 from qbench.errors import InputError, MissingPackageError, OptionError, ServerError
+from qbench.generation.generate import generate
+from qbench.generation.options import GenerationOptions
 from qbench.index.build import build_index
 from qbench.mining.options import JoinOptions
 from qbench.mining.self_join import self_join
@@ -18,6 +21,7 @@ from qbench.work.engines import EngineOptions
 from qbench.work.on_ray import on_ray
 from qbench.work.shards import make_shards
 from qbench.work.tasks import Task, in_this_process
+from tests.generation.conftest import sentences, write_index
 from tests.work.test_work import CHUNKS, TASK, chunk, shards
 
 try:
@@ -41,6 +45,14 @@ def cluster():
     yield made
     ray.shutdown()
     made.shutdown()
+
+
+def lose_a_node(cluster):
+    """Kill a node without notice."""
+    # The driver talks to one of the nodes of its machine: with that one, it would be lost itself.
+    other = next(node for node in cluster.nodes if node.node_id != ray.get_runtime_context().get_node_id())
+    cluster.nodes.remove(other)
+    cluster.remove_node(other, allow_graceful=False)
 
 
 @needs_ray
@@ -71,6 +83,22 @@ def test_a_self_join_has_the_same_bytes(tmp_path, cluster):
 
 
 @needs_ray
+def test_a_benchmark_has_the_same_bytes_though_a_node_is_lost(tmp_path, cluster):
+    index = write_index(tmp_path / "index", sentences())
+    options = GenerationOptions(min_sentences=4, max_train=80, max_dev=30, max_test=60)
+    here, lost = generate(index, tmp_path / "here" / "bench", options), []
+
+    def lose(done, total, name):
+        if (name, done) == ("train", 20):
+            lost.append(lose_a_node(cluster))
+
+    there = generate(index, tmp_path / "there" / "bench", options, engine=on_ray(), progress=lose)
+    assert len(lost) == 1
+    cluster.nodes.append(cluster.add_node(num_cpus=1, object_store_memory=MEMORY))
+    assert {p.name: p.read_bytes() for p in here.iterdir()} == {p.name: p.read_bytes() for p in there.iterdir()}
+
+
+@needs_ray
 def test_a_url_gives_the_same_index(tmp_path, cluster):
     pl.DataFrame({"doc_id": ["a", "b"], "text": ["The laptop weighs 1.2 kg.", "It costs $5."]}).write_parquet(
         tmp_path / "shard.parquet"
@@ -79,6 +107,18 @@ def test_a_url_gives_the_same_index(tmp_path, cluster):
     here = build_index(tmp_path / "shard.parquet", tmp_path / "here", workers=1)
     there = build_index("memory://corpus/shard.parquet", tmp_path / "there", engine=on_ray())
     assert here.manifest == there.manifest
+
+
+@needs_ray
+def test_workers_read_a_folder_and_a_url_themselves(tmp_path, cluster):
+    (tmp_path / "corpus").mkdir()
+    for number in range(3):
+        rows = {"doc_id": [f"{number}-{n}" for n in range(40)], "text": [f"It weighs {n + 1} kg." for n in range(40)]}
+        pl.DataFrame(rows).write_parquet(tmp_path / "corpus" / f"{number}.parquet", row_group_size=11)
+    here = build_index(tmp_path / "corpus", tmp_path / "here", workers=1)
+    for name, source in (("there", tmp_path / "corpus"), ("url", f"file://{tmp_path}/corpus")):
+        there = build_index(source, tmp_path / name, engine=on_ray(), workers_read=True)
+        assert here.manifest == there.manifest
 
 
 @needs_ray
@@ -96,17 +136,18 @@ def test_errors_arrive_as_they_are(cluster):
 def test_the_loss_of_a_node_in_mid_run_loses_nothing(tmp_path, cluster):
     """It is the last test of this cluster: one node is left."""
     many = [replace(each, name=f"{turn}-{each.name}") for turn in range(2) for each in CHUNKS]
-    # The driver talks to one of the nodes of its machine: with that one, it would be lost itself.
-    other = next(node for node in cluster.nodes if node.node_id != ray.get_runtime_context().get_node_id())
     task, done = Task("tests.work.slow_task", TASK.options), []
 
     def report(chunk, shard):
         done.append(chunk.name)
         if len(done) == 4:
-            cluster.remove_node(other, allow_graceful=False)
+            lose_a_node(cluster)
 
     names = make_shards(task, many, tmp_path / "ray", last=".json", engine=on_ray(), report=report)
-    assert sum(node["Alive"] for node in ray.nodes()) == 2
+    until = time.monotonic() + 60  # Ray may take a while to see it
+    while (alive := sum(node["Alive"] for node in ray.nodes())) > 2 and time.monotonic() < until:
+        time.sleep(0.2)
+    assert alive == 2
     assert sorted(done) == sorted(names)
     assert (names, {p.name: p.read_bytes() for p in (tmp_path / "ray").iterdir()}) == shards(
         tmp_path / "here", in_this_process, many

@@ -1,0 +1,113 @@
+"""The task of labelling some queries.
+
+The mentions lie in a folder, mapped into memory: the workers of a machine share one copy of texts and tables.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from qbench.benchmark.types import SPLITS, Query, Split
+from qbench.generation.mentions import Mentions
+from qbench.generation.options import GenerationOptions
+from qbench.generation.outcomes import Labeller, Outcome, labeller
+from qbench.index.disk import Index
+from qbench.store import read_json, write_json
+from qbench.work.tasks import Shard, Task
+
+LAST = ".json"
+_CODES = ("doc", "concept", "unit", "base")
+_TABLE, _SENTENCES, _SAID = "mentions.arrow", "sentences.arrow", "names.json"
+
+
+def task(index: Index, made: Labeller, folder: Path) -> Task:
+    """Write what `tools` opens, and return the task; every node has to see index and folder under their paths."""
+    mentions = made.sampler.mentions
+    doubt = pl.Series(mentions.doubt.tolist(), dtype=pl.String)
+    _write(
+        mentions.table.with_columns(**{f"code of {name}": getattr(mentions, name) for name in _CODES}, doubt=doubt),
+        folder / _TABLE,
+    )
+    blocked = {f"blocked {split}": made.blocked[split] for split in SPLITS}
+    sentences = {"doc_id": mentions.doc_ids, "text": mentions.texts, "source": mentions.source, **blocked}
+    _write(pl.DataFrame(sentences), folder / _SENTENCES)
+    words = [" ".join(concept) for concept in mentions.concepts]
+    write_json(folder / _SAID, {"concepts": words, "units": mentions.units, "bases": mentions.bases})
+    # What templates and expansions say is in the queries.
+    chosen = {**asdict(made.sampler.options), "templates": None, "expansions": None}
+    places = {"index": str(index.path.absolute()), "folder": str(folder.absolute())}
+    return Task(__name__, {**places, "options": chosen, "language": mentions.language})
+
+
+def tools(options: Mapping[str, Any]) -> tuple[Labeller]:
+    """The labeller of the task's mentions."""
+    index = Index.open(options["index"])
+    chosen = GenerationOptions(**{**options["options"], "kinds": tuple(options["options"]["kinds"])})
+    mentions, blocked = _mapped(Path(options["folder"]), options["language"], given=index.given)
+    return (labeller(index, mentions, blocked, chosen),)
+
+
+def _mapped(folder: Path, language: str, *, given: bool) -> tuple[Mentions, dict[Split, NDArray[np.bool_]]]:
+    """The mentions that `task` wrote, and which sentences each split may not use."""
+    table, sentences, names = _read(folder / _TABLE), _read(folder / _SENTENCES), read_json(folder / _SAID)
+    mentions = Mentions(
+        table=table.drop("doubt", *(f"code of {name}" for name in _CODES)),
+        texts=sentences["text"],
+        doc_ids=sentences["doc_id"],
+        source=sentences["source"].to_numpy(),
+        doc=table["code of doc"].to_numpy(),
+        concept=table["code of concept"].to_numpy(),
+        unit=table["code of unit"].to_numpy(),
+        base=table["code of base"].to_numpy(),
+        value=table["value"].to_numpy(),
+        low=table["base_value"].to_numpy(),
+        high=table["base_high"].to_numpy(),
+        comparator=np.array(table["comparator"].to_list(), dtype=object),
+        change=np.array(table["change"].to_list(), dtype=object),
+        doubt=np.array(table["doubt"].to_list(), dtype=object),
+        concepts=[tuple(words.split()) for words in names["concepts"]],
+        units=names["units"],
+        bases=names["bases"],
+        language=language,
+        given=given,
+    )
+    return mentions, {split: sentences[f"blocked {split}"].to_numpy() for split in SPLITS}
+
+
+def _write(table: pl.DataFrame, path: Path) -> None:
+    content = table.rechunk().to_arrow(compat_level=pl.CompatLevel.newest())
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, content.schema) as writer:
+        writer.write_table(content)
+
+
+def _read(path: Path) -> pl.DataFrame:
+    """A table whose columns lie in the mapped file; `pl.read_ipc` would copy them."""
+    return cast(pl.DataFrame, pl.from_arrow(pa.ipc.open_file(pa.memory_map(str(path))).read_all()))
+
+
+def process(payload: str, made: Labeller) -> Shard:
+    """The outcomes of the queries in a payload, rows of `Query.to_row`."""
+    queries = [Query.from_row(row) for row in json.loads(payload)]
+    outcomes = {query.query_id: _row(made.outcome(query)) for query in queries}
+    return Shard({LAST: json.dumps(outcomes).encode()}, len(queries))
+
+
+def _row(found: Outcome) -> dict[str, Any]:
+    return {**found.__dict__, "docs": found.docs.tolist(), "grades": found.grades.tolist()}
+
+
+def outcomes(content: bytes) -> Iterator[tuple[str, Outcome]]:
+    """What `process` made: the id of each query, and its outcome."""
+    for name, row in json.loads(content).items():
+        arrays = {"docs": np.array(row["docs"], np.int64), "grades": np.array(row["grades"], np.int8)}
+        yield name, Outcome(**{**row, **arrays, "rejected": Counter(row["rejected"])})
