@@ -12,10 +12,12 @@ from qbench.quantities.english.ambiguity import resolve
 from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.comparator_phrases import after as phrase_after
 from qbench.quantities.english.comparator_phrases import before as phrase_before
+from qbench.quantities.english.comparator_phrases import comparative
 from qbench.quantities.english.lexicon import FUNCTION_WORDS
+from qbench.quantities.english.query_attributes import MEASURED
 from qbench.quantities.english.query_changes import change
 from qbench.quantities.english.query_concepts import Concepts
-from qbench.quantities.english.query_conditions import BOUNDS, EDGES, MEASURED, ReadCondition, join, portions
+from qbench.quantities.english.query_conditions import BOUNDS, EDGES, ReadCondition, join, portions
 from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.query_money import as_money
 from qbench.quantities.english.query_names import BEFORE_MAX, PERIODS, in_name, is_name, is_paid_for
@@ -103,7 +105,7 @@ def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     "between 5 and 10 kg", "5-10 kg" and "from 5 to 10 kg" are one, both ends included, in whatever order they are
     given. With an extractor that reports years, dates are conditions too: "in the 90s" is between 1990 and 1999.
     """
-    plain, phrases = as_in_prose(text), quoted(text)
+    plain, phrases = as_in_prose(text, extractor.units), quoted(text)
     tokens = tokenize(plain)
     conditions = [each for each in _read(plain, tokens, extractor) if not in_phrase(each.value_span[0], phrases)]
     conditions = with_names(tokens, join(tokens, conditions, extractor.units), extractor.units)
@@ -313,6 +315,8 @@ def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) ->
         return condition
     if (label := _label(tokens, first)) is not None:
         return replace(condition, comparator=label, plain=False)
+    if lead.low == "than" and (parted := _parted_comparative(tokens, condition)) is not None:
+        return parted
     if lead.low in MEASURED and (phrase := _bound_before(tokens, first - 1)) is not None:
         used = (*condition.used, (tokens[phrase[1]].start, tokens[first - 2].end))  # "above magnitude 6"
         bound = APPARENT.get(phrase[2][0], phrase[0]) if lead.low == "magnitude" else phrase[0]
@@ -322,6 +326,18 @@ def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) ->
     if lead.low in TIMED and (lead.low == "over" or family in ("time", "age")) and not _is_lent(tokens, first - 1):
         return replace(condition, comparator=TIMED[lead.low], plain=False)
     return _one_end(tokens, condition)
+
+
+def _parted_comparative(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition | None:
+    """What "a longer battery life than 20 hours" asks, where the thing stands within the comparison."""
+    than = condition.first - 1
+    for k in range(than - 1, max(-1, than - 1 - LABEL_REACH), -1):
+        if tokens[k].kind != "word" or tokens[k].low in FUNCTION_WORDS - {"more", "less", "fewer"}:
+            return None
+        if (bound := comparative(tokens[k].low)) is not None:
+            ends = ((each.start, each.end) for each in (tokens[k], tokens[than]))
+            return replace(condition, comparator=bound, plain=False, used=(*condition.used, *ends))
+    return None
 
 
 def _is_lent(tokens: Sequence[Token], k: int) -> bool:

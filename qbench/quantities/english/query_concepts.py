@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, VERBS
-from qbench.quantities.english.query_conditions import CAPACITIES, DIMENSIONS, MEASURED, ReadCondition
-from qbench.quantities.english.query_naming import HAS, LEADING, has_family
+from qbench.quantities.english.query_attributes import CAPACITIES, DIMENSIONS, HAS, LEADING, MEASURED, has_family
+from qbench.quantities.english.query_conditions import ReadCondition
 from qbench.quantities.english.query_text import SearchWord
 from qbench.quantities.types import Span
 from qbench.quantities.units import Units
@@ -258,8 +258,8 @@ class Concepts:
         return None if has is None else has_family(has, self._units.get(self._conditions[k].unit).family)
 
     def _inside(self, k: int) -> Chunk:
-        """The words between the parts of condition k: the "magnitude" of "above magnitude 6"."""
-        inside = set() if self._conditions[k].unit else set(self._within([self._spans[k]]))
+        """The words between the parts of condition k: "above magnitude 6", "a bigger battery than 5 Ah"."""
+        inside = set(self._within([(self._spans[k][0], self._conditions[k].value_span[0])]))
         return [n for n in self._free if n in inside]
 
     def _gap(self, start: int, end: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from qbench.quantities.english.query_attributes import HAS
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import Quantity
 from qbench.quantities.units import Units
@@ -86,11 +87,11 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
 
 
 def _millions(tokens: Sequence[Token], quantity: Quantity, words: Sequence[str]) -> Quantity:
-    """The "1m" of "4 bed house under 1m" is a million: nobody asks for lower houses."""
+    """The "1m" of "4 bed house under 1m", "revenue over 20m" is a million: nobody asks for lower houses."""
     start = quantity.value_span[1]
     letter = next((t for t in tokens if t.start == start), None)
-    home = not HOMES.isdisjoint(words) and LOCAL.isdisjoint(words)
-    if letter is None or letter.text != "m" or not home or quantity.comparator not in ("<", "<="):
+    home = not HOMES.isdisjoint(words) and LOCAL.isdisjoint(words) and quantity.comparator in ("<", "<=")
+    if letter is None or letter.text != "m" or not (home or _is_of_money(tokens, quantity)):
         return quantity
     low, high = quantity.value * 1e6, quantity.high * 1e6
     span = quantity.value_span[0], letter.end
@@ -98,6 +99,13 @@ def _millions(tokens: Sequence[Token], quantity: Quantity, words: Sequence[str])
         quantity, value=low, high=high, unit="", family="", base_unit="", base_value=low, base_high=high,
         value_span=span, unit_span=None,
     )  # fmt: skip
+
+
+def _is_of_money(tokens: Sequence[Token], quantity: Quantity) -> bool:
+    """Whether the word before an amount has amounts of money or bare numbers, and no length: "aum over 500m"."""
+    start = (quantity.comparator_span or quantity.value_span)[0]
+    lead = next((t.low for t in reversed(tokens) if t.end <= start and t.low not in ("of", "is", "a")), "")
+    return lead in HAS and HAS[lead] & {"currency", ""} != frozenset() and "length" not in HAS[lead]
 
 
 def _months(quantity: Quantity, units: Units) -> Quantity:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, SEARCH_NOISE
+from qbench.quantities.english.query_attributes import MEASURED, WORN
 from qbench.quantities.english.query_concepts import LIMITS, RANKED
-from qbench.quantities.english.query_conditions import MEASURED
-from qbench.quantities.english.query_naming import WORN
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Quantity
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.english.lexicon import FUNCTION_WORDS
-from qbench.quantities.english.query_conditions import CAPACITIES, DIMENSIONS, DOSES, ReadCondition
+from qbench.quantities.english.query_attributes import CAPACITIES, DIMENSIONS, HAS, LEADING, PARTS, has_family
+from qbench.quantities.english.query_conditions import DOSES, ReadCondition
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import Span
 from qbench.quantities.units import Units
@@ -16,53 +17,6 @@ SUBSTANCES = frozenset(("mass", "ratio", "volume", "energy", "data", "image", "l
 SUBSTANCE_WORDS, _MOST_WORDS = 2, 4
 SELDOM = frozenset(("length", "image", "mass concentration"))
 """Those after which the name of the next amount is as likely: "crp above 10 mg/l children under 5"."""
-WORN = frozenset("waist leg inseam collar chest bust".split())
-"""What a bare number before it is the size of: "jeans 32 waist"."""
-PARTS = WORN | frozenset(
-    "screen display panel frame cable cord blade wheel wheels rim rims tyre tyres tire tires heel heels lens aperture "
-    "barrel deck hose pipe driver drivers fabric".split()
-)
-"""What has a length of its own, named after it: "27 inch screen"."""
-LEADING = frozenset(
-    "rating score size index ratio capacity population rate height width length depth distance speed power temperature "
-    "pressure age efficiency dose weight volume output range storage span reach payload torque flow diameter radius "
-    "thickness clearance runtime elevation altitude read write download upload deposit "
-    "gap".split()
-)
-"""What stands before its own amount, of money and otherwise: "ter below 0.15% fund size > 500m"."""
-_MONEY = (
-    "price prices budget cost costs salary rent deposit fee fees wage income revenue sales profit turnover bills cap "
-    "size"
-)
-_NUTRIENTS = "protein fat sugar sugars carbs fibre fiber salt sodium alcohol"
-_FAMILIES = {
-    "length": " ".join(PARTS) + " height width length depth distance range span reach diameter radius thickness "
-    "clearance elevation altitude travel size gap",
-    "time": "experience exp warranty guarantee playtime runtime battery maturity holiday holidays leave vacation "
-    "follow-up followup notice playback standby talktime autonomy time duration",
-    "charge": "battery batteries capacity", "energy": "battery batteries", "voltage": "battery batteries motor",
-    "frequency": "refresh bandwidth rate speed display screen panel", "current": "motor",
-    "luminance": "display screen", "power": "motor engine wattage output power charger", "sound": "noise",
-    "data": "ram memory storage ssd hdd disk cache vram", "image": "camera sensor selfie resolution",
-    "mass": f"weight payload load capacity baggage luggage dose {_NUTRIENTS} caffeine",
-    "ratio": f"abv ltv apr coupon yield return returns margin dividend discount ter roe roi humidity efficiency "
-    f"charge charges deposit share turnout moisture incline hba1c rate ratio {_NUTRIENTS}",
-    "volume": "boot trunk tank volume capacity size", "flow": "flow rate", "speed": "speed wind",
-    "data rate": "speed read write download upload", "transfer rate": "speed read write download upload",
-    "area": "plot garden lot land site yard field paddock grounds size", "temperature": "temperature temp",
-    "pressure": "pressure", "torque": "torque", "age": "age ages", "currency": _MONEY,
-    "": f"{_MONEY} rating score ph bmi egfr inr iq gpa pe p/e p/b cop seer spf gcs index ratio rate magnitude age "
-    "capacity population hba1c potassium output",
-    "none": "class colour color edition brand",
-}  # fmt: skip
-"""Families of units, "" for bare numbers, and the words that have such an amount."""
-HAS: Mapping[str, frozenset[str]] = {
-    word: frozenset(family for family, words in _FAMILIES.items() if word in words.split())
-    for word in " ".join(_FAMILIES.values()).split()
-}
-"""The families that an amount of each word has, so that it goes with one of them: "40 cm cutting width 36 v"."""
-
-
 def with_names(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
     """With what follows each amount as the words of its concept: "beer under 5% alcohol", "10 g protein, 5 g sugar"."""
     following = [*conditions[1:], None][: len(conditions)]
@@ -85,7 +39,7 @@ def _substance(
     """
     k, stop, found = condition.last, len(tokens) if after is None else after.first, list[Token]()
     family = units.get(condition.unit).family
-    of = k < stop and tokens[k].low == "of"
+    of = k < stop and (tokens[k].low == "of" or _is_in(tokens, k, family))  # "10 nm in diameter"
     k += of
     while k < stop and len(found) < _MOST_WORDS and tokens[k].kind == "word":
         if tokens[k].low in FUNCTION_WORDS or tokens[k].low in DIMENSIONS:
@@ -99,6 +53,11 @@ def _substance(
     if own is None:
         own = _follows(tokens, condition, reached, found[:SUBSTANCE_WORDS], of=of, units=units)
     return [(t.start, t.end) for t in own]
+
+
+def _is_in(tokens: Sequence[Token], k: int, family: str) -> bool:
+    """Whether "in diameter" and the like stands at token k, of what an amount of that family has."""
+    return tokens[k].low == "in" and k + 1 < len(tokens) and has_family(HAS.get(tokens[k + 1].low, frozenset()), family)
 
 
 def _own(found: Sequence[Token], family: str, following: str | None, *, opens: bool) -> list[Token] | None:
@@ -122,11 +81,6 @@ def _own(found: Sequence[Token], family: str, following: str | None, *, opens: b
         if here:
             last, decided = n, True
     return list(found[: last + 1]) if decided else None
-
-
-def has_family(has: frozenset[str], family: str) -> bool:
-    """Whether a word that has the families of `has` may have an amount of that one."""
-    return ("currency" if family.startswith("currency") else family) in has
 
 
 def _follows(

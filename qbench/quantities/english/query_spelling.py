@@ -6,14 +6,42 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 
-_CAPITALS = {symbol.lower(): symbol for symbol in "W V IU Wh kJ MWh MHz Ah mA mV VA GW nF pF Da".split()}
-_CAPITALS["uf"] = "µF"
-_SYMBOLS = re.compile(
-    r"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)(?:(?P<space>\s?)(?P<symbol>w|v|iu|wh|kj|mwh|mhz|da|[unp]f)|(?P<glued>ah|ma|mv|va|gw))"
-    r"(?![\w'’/.])(?!(?<=\sv)\s+\d)"
+from qbench.quantities.units import Units
+
+_AFTER_NUMBERS = re.compile(
+    r"(?<![\w.,])(?P<number>\d+(?:[.,]\d+)?(?P<space>\s?))(?P<symbol>[a-zµμ]{1,3})(?![\w'’.²³]|/\d|\^)(?!(?<=\sv)\s+\d)"
 )
-"""Symbols with capital letters: "65w charger", "12 v battery"; not the versus of "team a 3 v 2 team b"."""
+"""What may be a symbol with capital letters: "65w charger", "12 v battery"; not the versus of "team a 3 v 2 team b"."""
+_BELOW = re.compile(r"(?:(?<=[a-z]/)|(?<=per ))(?P<symbol>[a-zµμ]{2,3})(?![\w'’.²³]|\^)")
+"""One below a line: "nv/khz", "euros per mwh"."""
+_MILLI = frozenset("mv ma mh mf mc mt".split())
+"""Symbols that mean thousandths rather than millions."""
+_OTHERWISE = frozenset("a j k n pa mn mr mw td ci ev ga nt ut un hz kw kv ms nl fl".split())
+"""Those that more often are something else, or are told by other words of the query: see `_LETTERS`."""
+_GLUED_ONLY = frozenset("ah ma mv va na nh mh mc mk wb eb nc pl ej gl".split())
+"""Those that are words or states after a space."""
+
+
+@lru_cache(maxsize=4)
+def _small_symbols(units: Units) -> dict[str, str]:
+    """The symbols of two or three letters and the volt and watt, by their small letters, where those mean no other."""
+    found: dict[str, str] = {}
+    for unit in units:
+        for symbol in unit.symbols if unit.family != "currency" else ():
+            low = symbol.lower()
+            for small in (low, re.sub("[µμ]", "u", low)):
+                if len(small) != len(symbol) or small == symbol or not small.isalpha() or small in _OTHERWISE:
+                    continue
+                if len(small) > 3 or units.preceding(small.upper()) is not None or any(known(small) is not None for known in (units.symbol, units.named)):
+                    continue
+                if small not in found or (found[small][0] == "m") != (small in _MILLI):
+                    found[small] = symbol
+    return found
+
+
 _WIRELESS = re.compile(
     r"(?<![\w.])[2-6]g(?=\s(?:phones?|smartphones?|iphones?|mobiles?|routers?|networks?|modems?|tablets?|laptops?|sim|"
     r"plans?|towers?|coverage|data|internet|broadband|hotspots?|$)|$)"
@@ -33,7 +61,7 @@ _PAID = re.compile(
     r"(?<![\w.,/$€£¥₹-])(?P<amount>\d+(?:[.,]\d+)*k?)"
     r"(?P<each>\s?(?:pcm|pw|ppn|pppn|pppw|p/[mwnha]|"
     r"/\s?(?:m2|m²|sqm|sqft|kg|lb|litre|liter|gal|mo|month|wk|week|nt|night|hr|hour|yr|year))"
-    r"|(?<!\.\d)(?<!k)ph|(?<=\d\d\d)p[ma]|(?<=k)\s?pa)(?![\w/’'-])",
+    r"|(?<!\.\d)(?<!k)ph|(?<=\d\d\d)p[ma]|(?<=k)\spa)(?![\w/’'-])",
     re.IGNORECASE,
 )
 """An amount of money without its currency, by what it is paid for each: "room 110pw", "salary 45k pa"."""
@@ -44,10 +72,7 @@ _CUPS = re.compile(r"(?<![\w.,/])[2-5]\d(?:[a-k]|dd|ee|ff|gg|hh)(?![\w/-])", re.
 """Sizes of what is worn: "bra 34c"."""
 _BATTERIES = re.compile(r"(?<![\w.,/])(?:[2-8]s|\d{2,3}c)(?![\w/-])", re.IGNORECASE)
 """The cells and the strength of a battery of models: "lipo 4s 1500mah 100c"."""
-_DUAL = re.compile(
-    r"(?<=\d(?:v|a|w))/(?=\d+(?:\.\d+)?(?:v|a|w)(?!\w))|(?<=\d[cf])/(?=\d+[cf](?!\w))|(?<=\d[gk][bg])/(?=\d+(?:\.\d+)?(?:gb|tb|kg)(?!\w))",
-    re.IGNORECASE,
-)
+_DUAL = re.compile(r"(?<=\d)(?P<left>[a-z]{1,3})/(?=\d+(?:\.\d+)?(?P<right>[a-z]{1,3})(?!\w))", re.IGNORECASE)
 """What stands between the two of "12v/230v", "washer dryer 8kg/5kg"."""
 _GLUED = re.compile(r"(?<!\w)(?P<bound>under|below|over|above|max|min|upto)(?=[$€£]?\d)", re.IGNORECASE)
 _BOUNDS = {"under": "<", "below": "<", "over": ">", "above": ">", "max": "≤", "min": "≥", "upto": "≤"}
@@ -154,7 +179,7 @@ _ONE = re.compile(
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d+,\d{1,2}(?![\d,]|\.\d|\s?(?:or|and)\s\d)")
 
 
-def as_in_prose(text: str) -> str:
+def as_in_prose(text: str, units: Units) -> str:
     """The text as a document would write it, of the same length: "65w" is "65W", "usd 100" "USD 100", "1,5" "1.5"."""
     text = _DECIMAL_COMMA.sub(lambda match: match.group().replace(",", "."), text)
     text = _POINTS.sub(lambda match: match.group().replace(".", ","), text)
@@ -169,14 +194,16 @@ def as_in_prose(text: str) -> str:
     text = _ONE.sub(lambda match: match["bound"] + "1".ljust(len(match["one"])), text)
     text = _ALL_IN_ONE.sub(lambda match: re.sub(r"\s", "-", match.group()), text)
     text = _NAMED_MAX.sub("pro", text)
-    text = _DUAL.sub(" ", text)
+    text = _DUAL.sub(_parted, text)
     text = _GRAND.sub(lambda match: ("k" if match.group()[1] in "gG" else "M").ljust(len(match.group())), text)
     if _CORSETRY.search(text):
         text = _CUPS.sub(lambda match: "x" * len(match.group()), text)
     if _CELLS.search(text):
         text = _BATTERIES.sub(lambda match: "x" * len(match.group()), text)
     text = _NAMES.sub(lambda match: re.sub(r"\S", "x", match.group()), text)
-    text = _SYMBOLS.sub(_with_capitals, text)
+    symbols = _small_symbols(units)
+    text = _AFTER_NUMBERS.sub(lambda match: _with_capitals(match, symbols), text)
+    text = _BELOW.sub(lambda match: symbols.get(match["symbol"], match["symbol"]), text)
     if _DEVICES.search(text):
         text = _WIRELESS.sub(lambda match: match.group().upper(), text)
     text = _DEGREES.sub(lambda match: match["number"] + "°" + match["scale"].upper(), text)
@@ -198,5 +225,13 @@ def _with_stand_in(match: re.Match[str]) -> str:
     return match["amount"] + STAND_IN.ljust(len(match["each"]))
 
 
-def _with_capitals(match: re.Match[str]) -> str:
-    return match["number"] + (match["space"] or "") + _CAPITALS[match["symbol"] or match["glued"]]
+def _with_capitals(match: re.Match[str], symbols: Mapping[str, str]) -> str:
+    """The number with its symbol as `symbols` writes it."""
+    low = match["symbol"]
+    return match.group() if match["space"] and low in _GLUED_ONLY else match["number"] + symbols.get(low, low)
+
+
+def _parted(match: re.Match[str]) -> str:
+    """The unit of the first of two amounts in one kind of unit, without the line between them."""
+    left, right = match["left"].lower(), match["right"].lower()
+    return match["left"] + (" " if left[-1] == right[-1] or {left, right} == {"c", "f"} else "/")

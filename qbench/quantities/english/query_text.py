@@ -95,6 +95,8 @@ def _is_searched(
         return False
     if low not in _NOISE or (len(word) > 1 and word.isupper() and not shouts):
         return True  # "US" and "WHO" are names where other words are in small letters
+    if low == "times" and before is not None and found and found[-1].end == before.end:
+        return before.kind == "word"  # "waiting times over 18 weeks"
     if low in _PARTICLES:
         return bool(found) and before is not None and found[-1].end == before.end
     return (
