@@ -261,7 +261,9 @@ class AmountFinder:
             last = number.last
         if currency is not None:
             start, end = tokens[currency[1]].start, tokens[number.first - 1].end
-            if unit is None or unit.family != "currency":
+            # "the $500 mark": the word after an amount that has its sign is no currency
+            signed = unit is not None and not unit.name.endswith(("dollar", "peso", "real", currency[0].name))
+            if unit is None or unit.family != "currency" or (signed and tokens[number.first - 1].text in "$€£"):
                 unit, last, span = currency[0], number.last, (start, end)
                 how.append("unit before")
         if unit is None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from qbench.quantities.english.inflection import singular
+
 MEASURED = frozenset(
     "price budget cost rent salary wage fee rating score metascore points size index ratio age capacity population "
     "ph bmi gpa iq eps spf count number total level rank value rate weight height length width depth distance speed "
@@ -73,6 +75,11 @@ HAS: Mapping[str, frozenset[str]] = {
     for word in " ".join(_FAMILIES.values()).split()
 }
 """The families that an amount of each word has, so that it goes with one of them: "40 cm cutting width 36 v"."""
+
+
+def families(word: str) -> frozenset[str] | None:
+    """The families of the amounts that a word in small letters has; None for a word of which nothing is known."""
+    return HAS.get(word, HAS.get(singular(word)))
 
 
 def has_family(has: frozenset[str], family: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, VERBS
-from qbench.quantities.english.query_attributes import CAPACITIES, DIMENSIONS, HAS, LEADING, MEASURED, has_family
+from qbench.quantities.english.query_attributes import CAPACITIES, DIMENSIONS, LEADING, MEASURED, families, has_family
 from qbench.quantities.english.query_conditions import ReadCondition
 from qbench.quantities.english.query_text import SearchWord
 from qbench.quantities.types import Span
@@ -254,7 +254,7 @@ class Concepts:
 
     def _has(self, k: int, n: int) -> bool | None:
         """Whether word n has amounts of the kind of condition k; None for a word of which nothing is known."""
-        has = HAS.get(self._words[n].text.lower())
+        has = families(self._words[n].text.lower())
         return None if has is None else has_family(has, self._units.get(self._conditions[k].unit).family)
 
     def _inside(self, k: int) -> Chunk:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from qbench.quantities.english.amounts import CALENDAR_YEAR
-from qbench.quantities.english.query_attributes import HAS, MEASURED, has_family
+from qbench.quantities.english.query_attributes import MEASURED, families, has_family
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Change, Comparator, Span
 from qbench.quantities.units import Units
@@ -88,14 +88,15 @@ def portions(tokens: Sequence[Token]) -> Iterator[Span]:
 
 
 def _ratings(tokens: Sequence[Token], conditions: Sequence[ReadCondition]) -> list[ReadCondition]:
-    """Drop the scales of ratings: "8.3/10 stars" is 8.3 stars."""
+    """Drop the scales of ratings: "8.3/10 stars" is 8.3 stars, and "300 to 1" 300."""
     merged: list[ReadCondition] = []
     for each in conditions:
         a = merged[-1] if merged else None
         number = bisect_left(tokens, each.value_span[0], key=lambda t: t.start)
-        out_of = a is not None and not a.unit and each.low in OUT_OF
         joint = "" if a is None else " ".join(t.low for t in tokens[a.last : number])
-        if a is not None and out_of and a.high <= each.low and joint in ("/", "out of"):
+        to_one = each.low == 1 and joint == "to"
+        out_of = each.low in OUT_OF and joint in ("/", "out of") and a is not None and a.high <= each.low
+        if a is not None and not a.unit and (to_one or out_of):
             between = tokens[a.last].start, tokens[number - 1].end
             merged[-1] = replace(
                 a,
@@ -227,7 +228,7 @@ def _connected(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, unit
     if a.last == b.first:
         sides = (a.comparator[0], b.comparator[0]) == ((">", "<") if a.low < b.low else ("<", ">"))
         open_ended = tokens[a.last - 1].kind == "number"  # not "rating of 4 or above under $20"
-        lead = HAS.get(tokens[a.first - 1].low) if a.first else None
+        lead = families(tokens[a.first - 1].low) if a.first else None
         if lead is not None and not has_family(lead, units.get(b.unit).family):
             return False  # "rating above 8.5 under 30 euros"
         return sides and open_ended and not a.unit and b.low / _NEARLY <= a.low <= b.low * _NEARLY

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from qbench.quantities.english.query_attributes import HAS
+from qbench.quantities.english.query_attributes import families
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import Quantity
 from qbench.quantities.units import Units
@@ -105,7 +105,8 @@ def _is_of_money(tokens: Sequence[Token], quantity: Quantity) -> bool:
     """Whether the word before an amount has amounts of money or bare numbers, and no length: "aum over 500m"."""
     start = (quantity.comparator_span or quantity.value_span)[0]
     lead = next((t.low for t in reversed(tokens) if t.end <= start and t.low not in ("of", "is", "a")), "")
-    return lead in HAS and HAS[lead] & {"currency", ""} != frozenset() and "length" not in HAS[lead]
+    has = families(lead) or frozenset()
+    return not has.isdisjoint(("currency", "")) and "length" not in has
 
 
 def _months(quantity: Quantity, units: Units) -> Quantity:

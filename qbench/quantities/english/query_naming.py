@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.english.lexicon import FUNCTION_WORDS
-from qbench.quantities.english.query_attributes import CAPACITIES, DIMENSIONS, HAS, LEADING, PARTS, has_family
+from qbench.quantities.english.query_attributes import CAPACITIES, DIMENSIONS, LEADING, PARTS, families, has_family
 from qbench.quantities.english.query_conditions import DOSES, ReadCondition
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import Span
@@ -57,7 +57,7 @@ def _substance(
 
 def _is_in(tokens: Sequence[Token], k: int, family: str) -> bool:
     """Whether "in diameter" and the like stands at token k, of what an amount of that family has."""
-    return tokens[k].low == "in" and k + 1 < len(tokens) and has_family(HAS.get(tokens[k + 1].low, frozenset()), family)
+    return tokens[k].low == "in" and k + 1 < len(tokens) and has_family(families(tokens[k + 1].low) or frozenset(), family)
 
 
 def _own(found: Sequence[Token], family: str, following: str | None, *, opens: bool) -> list[Token] | None:
@@ -71,7 +71,7 @@ def _own(found: Sequence[Token], family: str, following: str | None, *, opens: b
     """
     last, decided = -1, False
     for n, token in enumerate(found):
-        has = HAS.get(token.low)
+        has = families(token.low)
         if has is None:
             continue
         here, there = has_family(has, family), following is not None and has_family(has, following)
