@@ -270,7 +270,8 @@ def _from_quantity(
 def _is_scale(tokens: Sequence[Token], first: int, last: int) -> bool:
     """Whether a bounded number is of what stands before the bound: "golf handicap below 10 clubs" counts no clubs."""
     lead = tokens[first - 1].low if first else ""
-    return lead in SCALES and tokens[first].kind != "number" and tokens[last - 1].low.removesuffix("s") not in MARKS
+    bounded = tokens[first].kind != "number" or tokens[first + 1].text == "+"
+    return lead in SCALES and bounded and tokens[last - 1].low.removesuffix("s") not in MARKS
 
 
 def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity) -> bool:
@@ -476,7 +477,7 @@ def _label(tokens: Sequence[Token], first: int) -> Comparator | None:
     for k in range(first - 1, max(-1, first - 1 - LABEL_REACH), -1):
         token = tokens[k]
         paid = k > 1 and tokens[k - 2].text in "$€£"
-        if token.low in LABELS and (k == 0 or tokens[k - 1].kind != "number" or paid):
+        if token.low in LABELS and (k == 0 or tokens[k - 1].kind != "number" or paid or tokens[k + 1].low in LIMITED):
             asked = tokens[first - 1].text in ":=" or (k > 0 and tokens[k - 1].low in ("a", "an", "with"))
             return LABELS[token.low] if asked or any(t.low in LIMITED for t in tokens[k:first]) else None
         if token.kind == "number" or (token.kind == "mark" and token.text not in ":.="):

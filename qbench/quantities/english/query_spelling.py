@@ -200,7 +200,7 @@ def as_in_prose(text: str, units: Units) -> str:
         text = _CUPS.sub(lambda match: "x" * len(match.group()), text)
     if _CELLS.search(text):
         text = _BATTERIES.sub(lambda match: "x" * len(match.group()), text)
-    text = _NAMES.sub(lambda match: re.sub(r"\S", "x", match.group()), text)
+    text = _NAMES.sub(lambda match: re.sub(r"\s", "-", re.sub(r"\S", "x", match.group())), text)
     symbols = _small_symbols(units)
     text = _AFTER_NUMBERS.sub(lambda match: _with_capitals(match, symbols), text)
     text = _BELOW.sub(lambda match: symbols.get(match["symbol"], match["symbol"]), text)
