@@ -393,4 +393,5 @@ def _is_plural(word: str) -> bool:
     if word in ("people", "men", "women", "children", "staff", "personnel", "teeth"):
         return True
     plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "as"))
+    plural = plural or (word.endswith("us") and singular(word) != word)  # "cpus", "menus"
     return plural and word not in VERBS and word not in _NO_PLURALS

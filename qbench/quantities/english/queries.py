@@ -8,13 +8,14 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import cast
 
+from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.ambiguity import resolve
 from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.comparator_phrases import after as phrase_after
 from qbench.quantities.english.comparator_phrases import before as phrase_before
 from qbench.quantities.english.comparator_phrases import comparative
 from qbench.quantities.english.lexicon import FUNCTION_WORDS
-from qbench.quantities.english.query_attributes import MEASURED
+from qbench.quantities.english.query_attributes import CAPACITIES, MEASURED, SCALES
 from qbench.quantities.english.query_changes import change
 from qbench.quantities.english.query_concepts import Concepts
 from qbench.quantities.english.query_conditions import BOUNDS, EDGES, ReadCondition, join, portions
@@ -84,11 +85,9 @@ GRADES = frozenset("grade level stage tier class category phase type version gro
 
 
 TIMES = frozenset("x × by".split())
-SCALES = frozenset(
-    "rating score index ratio handicap bmi iq gpa ph grade level magnitude rank eps pe p/e group beta rate".split()
-)
-"""What has a bare number for its amount."""
-MARKS = frozenset("point star mark out".split())
+MARKS = frozenset("point star mark out unit".split())
+GUESTS = frozenset("guest person people place seat cover".split())
+"""What "sleeps" and "serves" may count."""
 """What such an amount may be counted in."""
 PER_PERSON = frozenset("pp pppn ppn pppw".split())
 """For whom a sum of money is, in short: "cruise £900 pp"."""
@@ -230,10 +229,13 @@ def _from_quantity(
         spans = spans[:1] + spans[2:]
     first = bisect_left(starts, min(start for start, _ in spans))
     last = bisect_left(starts, max(end for _, end in spans))
-    if quantity.family == "count" and _is_scale(tokens, first, last):
+    if quantity.family == "count" and quantity.unit != "count" and _is_scale(tokens, starts, first, quantity):
         quantity = replace(quantity, unit="", family="", base_unit="", unit_span=None)
         last = bisect_left(starts, quantity.value_span[1])
+        closing = phrase_after(tokens, last)  # "resp rate 30 or more sats below 90"
+        last = closing[1] if closing is not None and closing[0] == quantity.comparator else last
         spans = [span for span in spans if span[1] <= quantity.value_span[1]]
+        spans.append((quantity.value_span[0], tokens[last - 1].end))
     counted = quantity.family == "count"
     plain = quantity.comparator in ("=", "~")
     number, after_value = bisect_left(starts, quantity.value_span[0]), quantity.value_span[1]
@@ -267,11 +269,14 @@ def _from_quantity(
     return _compared(tokens, condition, quantity.family)
 
 
-def _is_scale(tokens: Sequence[Token], first: int, last: int) -> bool:
+def _is_scale(tokens: Sequence[Token], starts: Sequence[int], first: int, quantity: Quantity) -> bool:
     """Whether a bounded number is of what stands before the bound: "golf handicap below 10 clubs" counts no clubs."""
-    lead = tokens[first - 1].low if first else ""
-    bounded = tokens[first].kind != "number" or tokens[first + 1].text == "+"
-    return lead in SCALES and bounded and tokens[last - 1].low.removesuffix("s") not in MARKS
+    if not first or quantity.unit_span is None:
+        return False
+    lead, noun = tokens[first - 1].low, tokens[bisect_left(starts, quantity.unit_span[1]) - 1].low
+    if lead in CAPACITIES:
+        return noun not in PEOPLE and noun.removesuffix("s") not in GUESTS  # "sleeps 8 dogs allowed"
+    return lead in SCALES and quantity.comparator != "=" and noun.removesuffix("s") not in MARKS
 
 
 def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity) -> bool:

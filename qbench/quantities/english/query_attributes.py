@@ -60,7 +60,7 @@ _FAMILIES = {
     "mass": f"weight payload load capacity baggage luggage dose {_NUTRIENTS} caffeine",
     "ratio": f"abv ltv apr coupon yield return returns margin dividend discount ter roe roi humidity efficiency "
     f"charge charges deposit share turnout moisture incline hba1c rate ratio {_NUTRIENTS}",
-    "volume": "boot trunk tank volume capacity size", "flow": "flow rate", "speed": "speed wind",
+    "volume": "boot trunk tank volume capacity size bowl jug basin drum bin bucket", "flow": "flow rate", "speed": "speed wind",
     "data rate": "speed read write download upload", "transfer rate": "speed read write download upload",
     "area": "plot garden lot land site yard field paddock grounds size room flat apartment office house studio lawn "
     "coverage", "temperature": "temperature temp",
@@ -75,6 +75,16 @@ HAS: Mapping[str, frozenset[str]] = {
     for word in " ".join(_FAMILIES.values()).split()
 }
 """The families that an amount of each word has, so that it goes with one of them: "40 cm cutting width 36 v"."""
+
+
+COUNTING = CAPACITIES | frozenset(
+    "points count number total quantity qty amount storage capacity population attendance employees size value age "
+    "price budget cost rent salary wage fee output volume users subscribers views followers bills "
+    "cap term scored scoring scores netted netting netted earned earning earns paid paying pays".split()
+)
+"""Measured words whose amounts count something: "population of 3 million people"."""
+SCALES = (MEASURED | {word for word, has in HAS.items() if "" in has} | frozenset(("handicap", "group"))) - COUNTING
+"""What has a bare number for its amount, so that it counts nothing: "beta under 0.8 utilities"."""
 
 
 def families(word: str) -> frozenset[str] | None:

@@ -149,9 +149,13 @@ class Concepts:
         chunks = self._chunks(self._between(0, self._spans[0][0]))
         things = [chunk for chunk in chunks if not all(self._is_verb(n) for n in chunk)]
         opening = self._trimmed((things or chunks)[0]) if chunks else self._right(0)
-        while len(opening) > 1 and self._words[opening[-1]].text.lower() in MEASURED | LEADING:
+        while len(opening) > 1 and self._is_measure(opening[-1]):
             opening = opening[:-1]  # of "van range over 200 miles below $30k" the van has the price
         return opening
+
+    def _is_measure(self, n: int) -> bool:
+        word = self._words[n].text.lower()
+        return word in MEASURED or word in LEADING or len(word) == 1
 
     def _left(self, k: int) -> Chunk:
         """The words that lead to condition k, after the one before it."""
@@ -248,6 +252,9 @@ class Concepts:
     def _is_whole(self, k: int, chunk: Chunk) -> bool:
         """Whether a chunk ends before a word that has another amount than condition k, a limit or a code."""
         after = self._words[chunk[-1] + 1].text.lower()
+        leads = k + 1 < len(self._spans) and self._gap(self._ends[chunk[-1] + 1], self._spans[k + 1][0]) == ""
+        if leads and self._has(k, chunk[-1]):
+            return True  # "20 cm blade hrc 60+"
         if after in LEADING and k + 1 < len(self._spans) and self._has(k + 1, chunk[-1] + 1):
             return self._gap(self._ends[chunk[-1] + 1], self._spans[k + 1][0]) == ""  # "25% share deposit 5%"
         return self._has(k, chunk[-1] + 1) is False or after in LIMITS or after[0].isdecimal()

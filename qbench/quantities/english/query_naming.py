@@ -15,15 +15,39 @@ from qbench.quantities.units import Units
 SUBSTANCES = frozenset(("mass", "ratio", "volume", "energy", "data", "image", "length", "mass concentration"))
 """Families of units after which the thing measured is named: "5% alcohol", "16 GB RAM", "54 cm frame"."""
 SUBSTANCE_WORDS, _MOST_WORDS = 2, 4
-SELDOM = frozenset(("length", "image", "mass concentration"))
+_SEVERAL = 2
+SELDOM = frozenset(("length", "image", "mass concentration", "volume"))
 """Those after which the name of the next amount is as likely: "crp above 10 mg/l children under 5"."""
 def with_names(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
     """With what follows each amount as the words of its concept: "beer under 5% alcohol", "10 g protein, 5 g sugar"."""
     following = [*conditions[1:], None][: len(conditions)]
+    behind = [_run(tokens, each, after) for each, after in zip(conditions, following, strict=True)]
+    if _all_behind(conditions, behind, units):
+        return [
+            replace(each, concept_spans=tuple((t.start, t.end) for t in run))
+            for each, run in zip(conditions, behind, strict=True)
+        ]
     return [
         replace(each, concept_spans=tuple(_substance(tokens, each, after, units)))
         for each, after in zip(conditions, following, strict=True)
     ]
+
+
+def _run(tokens: Sequence[Token], condition: ReadCondition, after: ReadCondition | None) -> list[Token]:
+    """All that stands between an amount and the next, or the end, where it is words that may name something; or []."""
+    run = list(tokens[condition.last : len(tokens) if after is None else after.first])
+    named = all(t.kind == "word" and t.low not in FUNCTION_WORDS | DIMENSIONS for t in run)
+    return run if named and len(run) <= _MOST_WORDS else []
+
+
+def _all_behind(conditions: Sequence[ReadCondition], behind: Sequence[Sequence[Token]], units: Units) -> bool:
+    """Whether each of several amounts is followed by its name, to the end: "bearing 25 mm bore 52 mm od"."""
+    if len(conditions) < _SEVERAL or not conditions[0].first or not all(behind):
+        return False
+    kinds = [units.get(each.unit).family for each in conditions]
+    plain = all(each.plain and kind not in ("", "count") for each, kind in zip(conditions, kinds, strict=True))
+    names_next = any(run[-1].low in LEADING and run is not behind[-1] for run in behind)
+    return plain and not names_next and not any(kind.startswith("currency") for kind in kinds)
 
 
 def _substance(
