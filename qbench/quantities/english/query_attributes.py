@@ -87,9 +87,12 @@ SCALES = (MEASURED | {word for word, has in HAS.items() if "" in has} | frozense
 """What has a bare number for its amount, so that it counts nothing: "beta under 0.8 utilities"."""
 
 
+_BARE = frozenset(("",))
+
+
 def families(word: str) -> frozenset[str] | None:
     """The families of the amounts that a word in small letters has; None for a word of which nothing is known."""
-    return HAS.get(word, HAS.get(singular(word)))
+    return HAS.get(word, HAS.get(singular(word), _BARE if word in SCALES else None))
 
 
 def has_family(has: frozenset[str], family: str) -> bool:

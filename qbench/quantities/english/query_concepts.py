@@ -196,6 +196,10 @@ class Concepts:
         stop = self._spans[k + 1][0] if k + 1 < len(self._spans) else len(self._text)
         chunks = self._chunks(self._between(self._spans[k][1], stop))
         chunks = [chunk for chunk in map(self._trimmed, chunks) if chunk]
+        if chunks and len(chunks[0]) > 1 and k + 1 < len(self._spans) and self._has(k + 1, chunks[0][-1]):
+            parted = self._gap(self._ends[chunks[0][-2]], self._starts[chunks[0][-1]]) != ""
+            if (parted or self._conditions[k + 1].plain) and not self._gap(self._ends[chunks[0][-1]], stop):
+                return chunks[0][:-1]  # "24 weeks pregnant bp 150/95", "3 beds for rent up to 900"
         return chunks[0][:MOST_WORDS] if chunks else []
 
     def _trimmed(self, chunk: Chunk) -> Chunk:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.english.lexicon import FUNCTION_WORDS
-from qbench.quantities.english.query_attributes import CAPACITIES, DIMENSIONS, LEADING, PARTS, families, has_family
+from qbench.quantities.english.query_attributes import CAPACITIES, DIMENSIONS, LEADING, PARTS, SCALES, families, has_family
 from qbench.quantities.english.query_conditions import DOSES, ReadCondition
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import Span
@@ -63,6 +63,8 @@ def _substance(
     """
     k, stop, found = condition.last, len(tokens) if after is None else after.first, list[Token]()
     family = units.get(condition.unit).family
+    if condition.unit == "count" and k < stop and tokens[k].kind == "word" and tokens[k].low not in FUNCTION_WORDS:
+        return [(tokens[k].start, tokens[k].end)]  # "10x zoom"
     of = k < stop and (tokens[k].low == "of" or _is_in(tokens, k, family))  # "10 nm in diameter"
     k += of
     while k < stop and len(found) < _MOST_WORDS and tokens[k].kind == "word":
@@ -73,7 +75,10 @@ def _substance(
     reached = after if k == stop and not of else None
     if reached is not None and condition.first and _is_next(tokens, condition, reached, units):
         return []
-    own = _own(found, family, None if reached is None else units.get(reached.unit).family, opens=not condition.first)
+    lead = families(tokens[condition.first - 1].low) if condition.first else None
+    led = lead is not None and has_family(lead, family)
+    following = None if reached is None else units.get(reached.unit).family
+    own = _own(found, family, following, opens=not condition.first, led=led)
     if own is None:
         own = _follows(tokens, condition, reached, found[:SUBSTANCE_WORDS], of=of, units=units)
     return [(t.start, t.end) for t in own]
@@ -84,7 +89,9 @@ def _is_in(tokens: Sequence[Token], k: int, family: str) -> bool:
     return tokens[k].low == "in" and k + 1 < len(tokens) and has_family(families(tokens[k + 1].low) or frozenset(), family)
 
 
-def _own(found: Sequence[Token], family: str, following: str | None, *, opens: bool) -> list[Token] | None:
+def _own(
+    found: Sequence[Token], family: str, following: str | None, *, opens: bool, led: bool
+) -> list[Token] | None:
     """The words that go with an amount by the family of its unit; None where no word goes with it or with the next.
 
     Args:
@@ -92,6 +99,7 @@ def _own(found: Sequence[Token], family: str, following: str | None, *, opens: b
         family: of the amount's unit.
         following: the family of the next amount's unit; None where the words don't reach it.
         opens: whether the amount opens the query.
+        led: whether the word before the amount names it: "ram 16 gb ssd 512 gb".
     """
     last, decided = -1, False
     for n, token in enumerate(found):
@@ -99,7 +107,8 @@ def _own(found: Sequence[Token], family: str, following: str | None, *, opens: b
         if has is None:
             continue
         here, there = has_family(has, family), following is not None and has_family(has, following)
-        if there and (not here or (token.low in LEADING and not opens)):
+        leads = token.low in LEADING or (token.low in SCALES and not following)
+        if there and (not here or led or (leads and not opens)):
             decided = True
             break
         if here:
