@@ -54,6 +54,8 @@ def _is_dose(tokens: Sequence[Token], last: int, quantity: Quantity) -> bool:
 
 def _is_named(tokens: Sequence[Token], first: int, last: int, quantity: Quantity) -> bool:
     """Whether a word of change belongs to what is asked for, or to the next amount: "2 gb older than 30 days"."""
+    if last + 1 < len(tokens) and tokens[last].low in NOUNS_TOO and tokens[last + 1].kind == "number":
+        return True  # "shoes under 250 g drop 4 mm"
     if last + 1 < len(tokens) and tokens[last].low in MORE + LESS and tokens[last + 1].low in ("than", "then"):
         return True
     moves = [k for k, t in enumerate(tokens[:first]) if t.low in MOVES or t.low in TURNS]

@@ -41,6 +41,8 @@ WEIGHED = frozenset(
 HOMES = frozenset("house houses flat flats apartment apartments villa bungalow condo penthouse mansion".split())
 LOCAL = frozenset("within from away high tall wide long walk beach sea deep fence wall ceiling garden".split())
 """Homes, and the words with which metres are said of them."""
+VALUED = frozenset("valued worth priced sold raised raising earning earned paid paying costing spent bought".split())
+"""Verbs that lead to money."""
 BABIES = frozenset(
     "romper rompers bodysuit bodysuits sleepsuit sleepsuits onesie onesies babygrow babygrows dungarees snowsuit "
     "pramsuit bib bibs teether teethers weaning soother dummy puree pouch pouches".split()
@@ -105,7 +107,7 @@ def _is_of_money(tokens: Sequence[Token], quantity: Quantity) -> bool:
     """Whether the word before an amount has amounts of money or bare numbers, and no length: "aum over 500m"."""
     start = (quantity.comparator_span or quantity.value_span)[0]
     lead = next((t.low for t in reversed(tokens) if t.end <= start and t.low not in ("of", "is", "a")), "")
-    has = families(lead) or frozenset()
+    has = frozenset(("",)) if lead in VALUED else families(lead) or frozenset()
     return not has.isdisjoint(("currency", "")) and "length" not in has
 
 

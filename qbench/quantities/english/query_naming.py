@@ -6,8 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.english.lexicon import FUNCTION_WORDS
-from qbench.quantities.english.query_attributes import CAPACITIES, DIMENSIONS, LEADING, PARTS, SCALES, families, has_family
-from qbench.quantities.english.query_conditions import DOSES, ReadCondition
+from qbench.quantities.english.query_attributes import (
+    CAPACITIES,
+    DIMENSIONS,
+    LEADING,
+    PARTS,
+    SCALES,
+    families,
+    has_family,
+)
+from qbench.quantities.english.query_conditions import ReadCondition
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import Span
 from qbench.quantities.units import Units
@@ -18,6 +26,8 @@ SUBSTANCE_WORDS, _MOST_WORDS = 2, 4
 _SEVERAL = 2
 SELDOM = frozenset(("length", "image", "mass concentration", "volume"))
 """Those after which the name of the next amount is as likely: "crp above 10 mg/l children under 5"."""
+
+
 def with_names(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
     """With what follows each amount as the words of its concept: "beer under 5% alcohol", "10 g protein, 5 g sugar"."""
     following = [*conditions[1:], None][: len(conditions)]
@@ -46,7 +56,8 @@ def _all_behind(conditions: Sequence[ReadCondition], behind: Sequence[Sequence[T
         return False
     kinds = [units.get(each.unit).family for each in conditions]
     plain = all(each.plain and kind not in ("", "count") for each, kind in zip(conditions, kinds, strict=True))
-    names_next = any(run[-1].low in LEADING and run is not behind[-1] for run in behind)
+    told = has_family(families(behind[-1][-1].low) or frozenset(), kinds[-1])  # "18 g dose 36 g yield"
+    names_next = not told and any(run[-1].low in LEADING and run is not behind[-1] for run in behind)
     return plain and not names_next and not any(kind.startswith("currency") for kind in kinds)
 
 
@@ -80,18 +91,18 @@ def _substance(
     following = None if reached is None else units.get(reached.unit).family
     own = _own(found, family, following, opens=not condition.first, led=led)
     if own is None:
-        own = _follows(tokens, condition, reached, found[:SUBSTANCE_WORDS], of=of, units=units)
+        own = _follows(condition, reached, found[:SUBSTANCE_WORDS], of=of, led=led, units=units)
     return [(t.start, t.end) for t in own]
 
 
 def _is_in(tokens: Sequence[Token], k: int, family: str) -> bool:
     """Whether "in diameter" and the like stands at token k, of what an amount of that family has."""
-    return tokens[k].low == "in" and k + 1 < len(tokens) and has_family(families(tokens[k + 1].low) or frozenset(), family)
+    return (
+        tokens[k].low == "in" and k + 1 < len(tokens) and has_family(families(tokens[k + 1].low) or frozenset(), family)
+    )
 
 
-def _own(
-    found: Sequence[Token], family: str, following: str | None, *, opens: bool, led: bool
-) -> list[Token] | None:
+def _own(found: Sequence[Token], family: str, following: str | None, *, opens: bool, led: bool) -> list[Token] | None:
     """The words that go with an amount by the family of its unit; None where no word goes with it or with the next.
 
     Args:
@@ -117,12 +128,12 @@ def _own(
 
 
 def _follows(
-    tokens: Sequence[Token],
     condition: ReadCondition,
     after: ReadCondition | None,
     found: list[Token],
     *,
     of: bool,
+    led: bool,
     units: Units,
 ) -> list[Token]:
     """The words after an amount that nothing is known of: those of a substance, unless they name the next amount."""
@@ -130,11 +141,7 @@ def _follows(
     if not found or not condition.unit or not (of or family in SUBSTANCES):
         return []
     if after is not None and condition.first:
-        late = tokens[condition.last - 1].end > max(condition.value_span[1], *(condition.unit_span or (0, 0)))
-        drug = after.unit.partition(" per ")[0] in DOSES and (
-            late or (family == "mass" and condition.unit not in DOSES)
-        )
-        if drug or _names(found[-1], family, after, units):
+        if (after.plain and (led or not condition.plain)) or _names(found[-1], family, after, units):
             return []  # "10% or more semaglutide 2.4 mg", "over 80 kg enoxaparin 40 mg"
     return found
 

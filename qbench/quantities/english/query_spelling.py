@@ -35,7 +35,11 @@ def _small_symbols(units: Units) -> dict[str, str]:
             for small in (low, re.sub("[µμ]", "u", low)):
                 if len(small) != len(symbol) or small == symbol or not small.isalpha() or small in _OTHERWISE:
                     continue
-                if len(small) > 3 or units.preceding(small.upper()) is not None or any(known(small) is not None for known in (units.symbol, units.named)):
+                if (
+                    len(small) > 3
+                    or units.preceding(small.upper()) is not None
+                    or any(known(small) is not None for known in (units.symbol, units.named))
+                ):
                     continue
                 if small not in found or (found[small][0] == "m") != (small in _MILLI):
                     found[small] = symbol
@@ -132,10 +136,10 @@ _CURRENT = re.compile(
 """Words beside which the "a" of "13a" is amperes: elsewhere it is part of a name or of a house's number."""
 _FORCE = re.compile(
     r"\b(?:life ?jackets?|lifejackets?|buoyancy|forces?|springs?|struts?|load cells?|thrust|magnets?|actuators?|"
-    r"pull|tensile|strength)\b",
+    r"pull|tensile|strength|carabiners?|slings?|anchors?|beams?|loads?|piles?|columns?)\b",
     re.IGNORECASE,
 )
-"""Words beside which the "n" of "150n" is newtons."""
+"""Words beside which the "n" of "150n" is newtons, and "kn" no knots."""
 _LIGHT = re.compile(
     r"\b(?:leds?|bulbs?|lamps?|lights?|lighting|downlights?|spotlights?|floodlights?|lm|lumens?|"
     r"colou?r temp(?:erature)?|white)\b",
@@ -157,6 +161,7 @@ _SUCTION = re.compile(r"\b(?:suction|vacuums?|hoovers?|pressure|robot)\b", re.IG
 _LETTERS = (
     (re.compile(r"(?<![\w.,])(?<!\bflat )(?<!\bphone )(?<!\bpixel )(\d+(?:\.\d+)?)a(?![\w'’/.-])"), _CURRENT, "A"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)n(?![\w'’/.-])"), _FORCE, "N"),
+    (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)kn(?![\w'’.-])"), _FORCE, "kN"),
     (re.compile(r"(?<![\w.,$€£])([1-9]\d{3}|1\d{4})k(?![\w'’/.])"), _LIGHT, "K"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)j(?![\w'’/.-])"), _IMPACT, "J"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)ev(?![\w'’/.-])"), _ENERGY, "eV"),
