@@ -365,7 +365,7 @@ def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> UnitMatc
             continue
         if token.kind != "word" or not token.text.islower() or token.low in FUNCTION_WORDS or token.low in _INCLUDING:
             break
-        if _is_plural(token.low):
+        if _is_plural(token.low) or (not words and token.low in _NOUNS_TOO):
             return units.get(singular(token.low)), k + 1, (token.start, token.end)
         if token.low in VERBS:
             break
@@ -387,6 +387,10 @@ _ATTRIBUTES = frozenset(
 _INCLUDING = frozenset("incl inc excl".split())
 _NO_PLURALS = frozenset("diabetes rabies measles mumps herpes scabies caries shingles rickets tetanus news".split())
 """Words in -s that are no plurals: "egfr 30-59 diabetes"."""
+
+
+_NOUNS_TOO = frozenset("packs runs records issues plans trades starts".split())
+"""Forms of verbs that a number counts as readily."""
 
 
 def _is_plural(word: str) -> bool:

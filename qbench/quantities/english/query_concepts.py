@@ -42,6 +42,9 @@ RELATIVE = frozenset(("that", "which", "who"))
 HAVING = frozenset("with w/ having has have had".split())
 _PARTS = re.compile(r"[,;:!?|]")
 
+LENDINGS = frozenset(("loan", "mortgage"))
+"""Measured words that are what a query asks for: "loan of 20000 over 5 years"."""
+
 Chunk = list[int]
 """Positions of search words that stand together."""
 
@@ -155,7 +158,7 @@ class Concepts:
 
     def _is_measure(self, n: int) -> bool:
         word = self._words[n].text.lower()
-        return word in MEASURED or word in LEADING or len(word) == 1
+        return (word in MEASURED and word not in LENDINGS) or word in LEADING or len(word) == 1
 
     def _left(self, k: int) -> Chunk:
         """The words that lead to condition k, after the one before it."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from qbench.quantities.english.ambiguity import resolve
 from qbench.quantities.english.query_attributes import families
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import Quantity
-from qbench.quantities.units import Units
+from qbench.quantities.units import Unit, Units
 
 HEAVIEST = {
     3: "earphone earbud headphone headset phone smartphone watch smartwatch mouse keyboard shoe sneaker trainer boot "
@@ -49,6 +50,10 @@ BABIES = frozenset(
 )
 """What is made for so many months."""
 OLDEST = 36
+PRINTERS = ("printer", "laserjet", "inkjet", "scanner", "copier")
+"""What puts out pages: so many "ppm" are pages a minute."""
+FURTHEST = 100
+"""Metres that "6m eaves" may be, at most."""
 LONGEST = 100
 """Tokens of a query at most: what is longer is prose, and tells by its words."""
 FEWEST_EACH = 20.0
@@ -58,6 +63,10 @@ FEWEST_EACH = 20.0
 def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quantity:
     """The quantity, in money where the query's words leave no other sense."""
     unit, per, period = quantity.unit.partition(" per ")
+    if quantity.unit == "part per million" and any(t.low.startswith(PRINTERS) for t in tokens):
+        return as_unit(quantity, units.get("page per minute"), units)
+    if quantity.family == "count" and _is_of_metres(tokens, quantity):
+        return _metres(quantity, units)
     if quantity.unit_span is None or unit not in ("pound-mass", "percentage point", "metre"):
         return quantity
     if len(tokens) > LONGEST:
@@ -77,15 +86,32 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
     limits = [_MOST[thing] for word in words if (thing := _thing(word)) is not None]
     if not limits or quantity.value <= min(limits):
         return quantity
-    sterling = units.get("pound sterling" + per + period)
+    return as_unit(quantity, units.get("pound sterling" + per + period), units)
+
+
+def as_unit(quantity: Quantity, unit: Unit, units: Units) -> Quantity:
+    """The quantity with another unit for its number."""
+    low, high = (units.to_base(value, unit.name) for value in (quantity.value, quantity.high))
     return replace(
-        quantity,
-        unit=sterling.name,
-        family=sterling.family,
-        base_unit=sterling.base_unit,
-        base_value=units.to_base(quantity.value, sterling.name),
-        base_high=units.to_base(quantity.high, sterling.name),
+        quantity, unit=unit.name, family=unit.family, base_unit=unit.base_unit, base_value=low, base_high=high
     )
+
+
+def _is_of_metres(tokens: Sequence[Token], quantity: Quantity) -> bool:
+    """Whether the "m" of "with 6m eaves", beside which no word speaks for millions, is a metre."""
+    k = next((k for k, t in enumerate(tokens) if t.end == quantity.value_span[1]), 0)
+    if not k or tokens[k].text != "m" or quantity.value % 1e5 or quantity.value > FURTHEST * 1e6:
+        return False
+    sense = resolve("m", tokens, k, k + 1)
+    return sense is None or sense.scale is None or not sense.cued
+
+
+def _metres(quantity: Quantity, units: Units) -> Quantity:
+    """An amount in millions of what stands after it, as one in metres."""
+    start, end = quantity.value_span
+    span = (end - 1, end)
+    plain = replace(quantity, value=quantity.value / 1e6, high=quantity.high / 1e6, value_span=(start, end - 1))
+    return replace(as_unit(plain, units.get("metre"), units), unit_span=span)
 
 
 def _millions(tokens: Sequence[Token], quantity: Quantity, words: Sequence[str]) -> Quantity:
@@ -113,11 +139,7 @@ def _is_of_money(tokens: Sequence[Token], quantity: Quantity) -> bool:
 
 def _months(quantity: Quantity, units: Units) -> Quantity:
     """The "12-18m" of "romper 12-18m" is months: nobody is so long."""
-    month = units.get("month")
-    low, high = (units.to_base(value, month.name) for value in (quantity.value, quantity.high))
-    return replace(
-        quantity, unit=month.name, family=month.family, base_unit=month.base_unit, base_value=low, base_high=high
-    )
+    return as_unit(quantity, units.get("month"), units)
 
 
 def _thing(word: str) -> str | None:

@@ -75,6 +75,8 @@ def _substance(
     k, stop, found = condition.last, len(tokens) if after is None else after.first, list[Token]()
     family = units.get(condition.unit).family
     if condition.unit == "count" and k < stop and tokens[k].kind == "word" and tokens[k].low not in FUNCTION_WORDS:
+        if k + 1 == stop and after is not None and after.plain:
+            return []  # "microscope 1000x objective 100x"
         return [(tokens[k].start, tokens[k].end)]  # "10x zoom"
     of = k < stop and (tokens[k].low == "of" or _is_in(tokens, k, family))  # "10 nm in diameter"
     k += of

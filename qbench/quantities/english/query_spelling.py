@@ -158,6 +158,8 @@ _IMPACT = re.compile(
 """Words beside which the "j" of "5 j" is joules."""
 _SUCTION = re.compile(r"\b(?:suction|vacuums?|hoovers?|pressure|robot)\b", re.IGNORECASE)
 """Words beside which the "pa" of "4000pa" is pascals."""
+_TORQUE = re.compile(r"\b(?:torque|wrench(?:es)?|steppers?|servos?|gearbox(?:es)?|engines?|impact|screwdrivers?)\b", re.IGNORECASE)
+"""Words beside which the "nm" of "60 nm" is newton metres."""
 _LETTERS = (
     (re.compile(r"(?<![\w.,])(?<!\bflat )(?<!\bphone )(?<!\bpixel )(\d+(?:\.\d+)?)a(?![\w'’/.-])"), _CURRENT, "A"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)n(?![\w'’/.-])"), _FORCE, "N"),
@@ -166,6 +168,8 @@ _LETTERS = (
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)j(?![\w'’/.-])"), _IMPACT, "J"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)ev(?![\w'’/.-])"), _ENERGY, "eV"),
     (re.compile(r"(?<![\w.,])(\d+\s?)pa(?![\w'’/.-])"), _SUCTION, "Pa"),
+    (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)nm(?![\w'’/.-])"), _TORQUE, "Nm"),
+    (re.compile(r"(?<![\w.,])(\d+\.\d+)a(?![\w'’/.-])"), re.compile(r"\d\.\d+a"), "A"),
 )
 """Letters after a number that are a symbol with a capital where the other words say so."""
 _WATTS = re.compile(r"(?<=\d)(?P<space>\s?)mw\b")
