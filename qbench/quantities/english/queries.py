@@ -8,17 +8,17 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import cast
 
-from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.ambiguity import resolve
 from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.comparator_phrases import after as phrase_after
 from qbench.quantities.english.comparator_phrases import before as phrase_before
 from qbench.quantities.english.comparator_phrases import comparative
 from qbench.quantities.english.lexicon import FUNCTION_WORDS
-from qbench.quantities.english.query_attributes import CAPACITIES, MEASURED, SCALES
+from qbench.quantities.english.query_attributes import MEASURED
 from qbench.quantities.english.query_changes import change
 from qbench.quantities.english.query_concepts import Concepts
 from qbench.quantities.english.query_conditions import BOUNDS, EDGES, ReadCondition, join, portions
+from qbench.quantities.english.query_counts import counts_nothing
 from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.query_money import as_money
 from qbench.quantities.english.query_names import BEFORE_MAX, PERIODS, in_name, is_name, is_paid_for
@@ -86,10 +86,6 @@ GRADES = frozenset("grade level stage tier class category phase type version gro
 
 
 TIMES = frozenset("x × by".split())
-MARKS = frozenset("point star mark out unit".split())
-GUESTS = frozenset("guest person people place seat cover".split())
-"""What "sleeps" and "serves" may count."""
-"""What such an amount may be counted in."""
 PER_PERSON = frozenset("pp pppn ppn pppw".split())
 """For whom a sum of money is, in short: "cruise £900 pp"."""
 LEADS = frozenset("aged doing getting".split())
@@ -230,7 +226,7 @@ def _from_quantity(
         spans = spans[:1] + spans[2:]
     first = bisect_left(starts, min(start for start, _ in spans))
     last = bisect_left(starts, max(end for _, end in spans))
-    if quantity.family == "count" and quantity.unit != "count" and _is_scale(tokens, starts, first, quantity):
+    if quantity.family == "count" and counts_nothing(tokens, starts, first, quantity):
         quantity = replace(quantity, unit="", family="", base_unit="", unit_span=None)
         last = bisect_left(starts, quantity.value_span[1])
         closing = phrase_after(tokens, last)  # "resp rate 30 or more sats below 90"
@@ -269,16 +265,6 @@ def _from_quantity(
         condition = _scaled(tokens, _with_bracketed_unit(tokens, condition, units))
         condition = _without_period(tokens, condition)
     return _compared(tokens, condition, quantity.family)
-
-
-def _is_scale(tokens: Sequence[Token], starts: Sequence[int], first: int, quantity: Quantity) -> bool:
-    """Whether a bounded number is of what stands before the bound: "golf handicap below 10 clubs" counts no clubs."""
-    if not first or quantity.unit_span is None:
-        return False
-    lead, noun = tokens[first - 1].low, tokens[bisect_left(starts, quantity.unit_span[1]) - 1].low
-    if lead in CAPACITIES:
-        return noun not in PEOPLE and noun.removesuffix("s") not in GUESTS  # "sleeps 8 dogs allowed"
-    return lead in SCALES and quantity.comparator != "=" and noun.removesuffix("s") not in MARKS
 
 
 def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity) -> bool:

@@ -79,12 +79,15 @@ HAS: Mapping[str, frozenset[str]] = {
 
 COUNTING = CAPACITIES | frozenset(
     "points count number total quantity qty amount storage capacity population attendance employees size value age "
-    "price budget cost rent salary wage fee output volume users subscribers views followers bills "
-    "cap term scored scoring scores netted netting netted earned earning earns paid paying pays".split()
+    "output volume users subscribers views followers cap term battery battery batteries scored scoring scores netted "
+    "netting netted earned earning earns paid paying pays".split()
 )
 """Measured words whose amounts count something: "population of 3 million people"."""
-SCALES = (MEASURED | {word for word, has in HAS.items() if "" in has} | frozenset(("handicap", "group"))) - COUNTING
-"""What has a bare number for its amount, so that it counts nothing: "beta under 0.8 utilities"."""
+_TOLD = frozenset(("", "currency", "ratio"))
+SCALES = (MEASURED | LEADING | {word for word, has in HAS.items() if has & _TOLD}) - COUNTING - {"share"}
+"""What has an amount of its own, so that a bounded number after it counts nothing: "beta under 0.8 utilities"."""
+UNCOUNTED = frozenset("spf magnitude rank rating score bmi iq gpa ph index beta pe p/e hba1c egfr grade".split())
+"""Those after which no number counts anything: "spf 50 kids"."""
 
 
 _BARE = frozenset(("",))
@@ -92,7 +95,7 @@ _BARE = frozenset(("",))
 
 def families(word: str) -> frozenset[str] | None:
     """The families of the amounts that a word in small letters has; None for a word of which nothing is known."""
-    return HAS.get(word, HAS.get(singular(word), _BARE if word in SCALES else None))
+    return HAS.get(word, HAS.get(singular(word), _BARE if word in SCALES and word in MEASURED else None))
 
 
 def has_family(has: frozenset[str], family: str) -> bool:
