@@ -39,7 +39,7 @@ LEADING = frozenset(
     "pressure age efficiency dose weight volume output range storage span reach payload torque flow diameter radius "
     "thickness clearance runtime elevation altitude read write download upload deposit "
     "gap wavelength circumference girth wingspan perimeter suction vacuum latency lifespan lifetime consumption thrust "
-    "valuation aum cop viscosity density conductivity".split()
+    "valuation aum cop viscosity density conductivity voltage current frequency resistance".split()
 )
 """What stands before its own amount, of money and otherwise: "ter below 0.15% fund size > 500m"."""
 _MONEY = (

@@ -212,4 +212,4 @@ def is_paid_for(tokens: Sequence[Token], k: int) -> bool:
     """Whether "a month", "per hour" stands at token k."""
     if k + 1 >= len(tokens) or tokens[k].low not in EACH:
         return False
-    return tokens[k + 1].low in PERIODS or (tokens[k].low == "per" and tokens[k + 1].low in AREAS)
+    return tokens[k + 1].low in PERIODS or (tokens[k].low in ("per", "a") and tokens[k + 1].low in AREAS)

@@ -153,7 +153,7 @@ def _is_next(tokens: Sequence[Token], condition: ReadCondition, after: ReadCondi
 
     "omega 3 1000 mg epa at least 500 mg", "fertiliser 20 kg nitrogen at least 27%".
     """
-    bounded = tokens[after.first].start < after.value_span[0] and not after.plain
+    bounded = not after.plain
     alone = after.last >= len(tokens) or tokens[after.last].kind != "word" or tokens[after.last].low in FUNCTION_WORDS
     here, there = units.get(condition.unit), units.get(after.unit)
     named = condition.plain or tokens[condition.first - 1].kind == "word"

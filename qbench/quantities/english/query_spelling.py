@@ -12,9 +12,11 @@ from functools import lru_cache
 from qbench.quantities.units import Units
 
 _AFTER_NUMBERS = re.compile(
-    r"(?<![\w.,])(?P<number>\d+(?:[.,]\d+)?(?P<space>\s?))(?P<symbol>[a-zµμ]{1,3})(?![\w'’.²³]|/\d|\^)(?!(?<=\sv)\s+\d)"
+    r"(?<![\w.,])(?P<number>\d+(?:[.,]\d+)?(?P<space>\s?))(?P<symbol>[a-zµμ]{1,3})(?![\w'’.²³]|/\d|\^)"
 )
-"""What may be a symbol with capital letters: "65w charger", "12 v battery"; not the versus of "team a 3 v 2 team b"."""
+"""What may be a symbol with capital letters: "65w charger", "12 v battery"."""
+_VERSUS = re.compile(r"(?<=[a-z]\s)\d\s(?=v\s\d\s[a-z]{3})")
+"""The first of "team a 3 v 2 team b"."""
 _BELOW = re.compile(r"(?:(?<=[a-z]/)|(?<=per ))(?P<symbol>[a-zµμ]{2,3})(?![\w'’.²³]|\^)")
 """One below a line: "nv/khz", "euros per mwh"."""
 _MILLI = frozenset("mv ma mh mf mc mt".split())
@@ -211,7 +213,9 @@ def as_in_prose(text: str, units: Units) -> str:
         text = _BATTERIES.sub(lambda match: "x" * len(match.group()), text)
     text = _NAMES.sub(lambda match: re.sub(r"\s", "-", re.sub(r"\S", "x", match.group())), text)
     symbols = _small_symbols(units)
-    text = _AFTER_NUMBERS.sub(lambda match: _with_capitals(match, symbols), text)
+    electric = _CURRENT.search(text) is not None
+    if not _VERSUS.search(text):
+        text = _AFTER_NUMBERS.sub(lambda match: _with_capitals(match, symbols, spaced=electric), text)
     text = _BELOW.sub(lambda match: symbols.get(match["symbol"], match["symbol"]), text)
     if _DEVICES.search(text):
         text = _WIRELESS.sub(lambda match: match.group().upper(), text)
@@ -234,10 +238,10 @@ def _with_stand_in(match: re.Match[str]) -> str:
     return match["amount"] + STAND_IN.ljust(len(match["each"]))
 
 
-def _with_capitals(match: re.Match[str], symbols: Mapping[str, str]) -> str:
-    """The number with its symbol as `symbols` writes it."""
+def _with_capitals(match: re.Match[str], symbols: Mapping[str, str], *, spaced: bool) -> str:
+    """The number with its symbol as `symbols` writes it; `spaced` where those that may be words are none."""
     low = match["symbol"]
-    return match.group() if match["space"] and low in _GLUED_ONLY else match["number"] + symbols.get(low, low)
+    return match.group() if match["space"] and low in _GLUED_ONLY and not spaced else match["number"] + symbols.get(low, low)
 
 
 def _parted(match: re.Match[str]) -> str:
