@@ -34,7 +34,8 @@ INCLUSIVE: dict[str, MentionComparator] = {">": ">=", "<": "<=", ">=": ">=", "<=
 
 _OVER = (
     "over|over -|above|above -|exceeding|exceed|exceeds|exceeded|in excess of|upwards of|upward of|"
-    "beyond|north of|>|& gt ;|topped|topping|surpass|surpasses|surpassed|surpassing|outpacing|outpaced|outpaces|climbed past|climbs past|"
+    "beyond|north of|>|& gt ;|topped|topping|surpass|surpasses|surpassed|surpassing|outpacing|outpaced|outpaces|"
+    "climbed past|climbs past|"
     "soared past|"
     "rose past|surged past|jumped past|grew past|went past|may top|might top|could top|would top|will top|should top|"
     "can top|to top"

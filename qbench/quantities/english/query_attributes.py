@@ -43,7 +43,8 @@ LEADING = frozenset(
 )
 """What stands before its own amount, of money and otherwise: "ter below 0.15% fund size > 500m"."""
 _MONEY = (
-    "valuation aum assets capex opex ebitda debt funding bonus stipend grant premium spending spend price prices budget cost costs salary rent deposit fee fees wage income revenue sales profit turnover bills cap "
+    "valuation aum assets capex opex ebitda debt funding bonus stipend grant premium spending spend price prices "
+    "budget cost costs salary rent deposit fee fees wage income revenue sales profit turnover bills cap "
     "size"
 )
 _NUTRIENTS = "protein fat sugar sugars carbs fibre fiber salt sodium alcohol"
@@ -52,7 +53,8 @@ _FAMILIES = {
     "clearance elevation altitude travel size gap wavelength circumference girth wingspan perimeter bore stride pitch "
     "shank hem inseam wheelbase tread headroom legroom drop head",
     "time": "experience exp warranty guarantee playtime runtime battery maturity holiday holidays leave vacation "
-    "follow-up followup notice playback standby talktime autonomy time duration latency response lag lifespan lifetime uptime half-life tenor maturity term sentence",
+    "follow-up followup notice playback standby talktime autonomy time duration "
+    "latency response lag lifespan lifetime uptime half-life tenor maturity term sentence",
     "charge": "battery batteries capacity", "energy": "battery batteries", "voltage": "battery batteries motor",
     "frequency": "refresh bandwidth rate speed display screen panel", "current": "motor",
     "luminance": "display screen", "power": "motor engine wattage output power charger", "sound": "noise",
@@ -60,7 +62,8 @@ _FAMILIES = {
     "mass": f"weight payload load capacity baggage luggage dose {_NUTRIENTS} caffeine",
     "ratio": f"abv ltv apr coupon yield return returns margin dividend discount ter roe roi humidity efficiency "
     f"charge charges deposit share turnout moisture incline hba1c rate ratio {_NUTRIENTS}",
-    "volume": "boot trunk tank volume capacity size bowl jug basin drum bin bucket", "flow": "flow rate", "speed": "speed wind",
+    "volume": "boot trunk tank volume capacity size bowl jug basin drum bin bucket",
+    "flow": "flow rate", "speed": "speed wind",
     "data rate": "speed read write download upload", "transfer rate": "speed read write download upload",
     "area": "plot garden lot land site yard field paddock grounds size room flat apartment office house studio lawn "
     "coverage", "temperature": "temperature temp",

@@ -52,6 +52,7 @@ BABIES = frozenset(
 OLDEST = 36
 PRINTERS = ("printer", "laserjet", "inkjet", "scanner", "copier")
 """What puts out pages: so many "ppm" are pages a minute."""
+PERSONS = frozenset("people person man woman child user viewer follower voter visitor".split())
 FURTHEST = 100
 """Metres that "6m eaves" may be, at most."""
 LONGEST = 100
@@ -100,7 +101,13 @@ def as_unit(quantity: Quantity, unit: Unit, units: Units) -> Quantity:
 def _is_of_metres(tokens: Sequence[Token], quantity: Quantity) -> bool:
     """Whether the "m" of "with 6m eaves", beside which no word speaks for millions, is a metre."""
     k = next((k for k, t in enumerate(tokens) if t.end == quantity.value_span[1]), 0)
-    if not k or tokens[k].text != "m" or quantity.value % 1e5 or quantity.value > FURTHEST * 1e6:
+    if (
+        not k
+        or tokens[k].text != "m"
+        or quantity.unit in PERSONS
+        or quantity.value % 1e5
+        or quantity.value > FURTHEST * 1e6
+    ):
         return False
     sense = resolve("m", tokens, k, k + 1)
     return sense is None or sense.scale is None or not sense.cued

@@ -168,7 +168,7 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
     if [t.low for t in tokens[last : last + 2]] == ["out", "of"]:
         return False  # "hotel 4.5 out of 5"
     if first > 1 and tokens[first - 1].low in CROSSES and _multiplies(tokens, first - 1):
-        return False  # "water 1.5 l x 6", "batteries x8"
+        return False  # "water 1.5 l x 6", "batteries x8", "bath 1700 x 700"
     if not first or not (tokens[first - 1].kind == "word" or _ends_code(tokens, first - 1)):
         return False
     lead, bounds = tokens[first - 1].low, first < number or (not counted and last > number + 1)
@@ -185,14 +185,15 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
         return True
     if lead == "size" and last < len(tokens) and _goes_on(tokens, number, last):
         return True  # "size 14 dress", "size 5 11-16 kg"
-    if is_paid_for(tokens, last):
-        return False  # "rooms 40 a night"
+    if is_paid_for(tokens, last) or (last < len(tokens) and tokens[last].low == "per"):
+        return False  # "rooms 40 a night", "seeds 500 per packet"
     return not (lead in MEASURED or lead in FUNCTION_WORDS or lead in SEARCH_NOISE or lead in LIMITS)
 
 
 def _multiplies(tokens: Sequence[Token], k: int) -> bool:
-    """Whether the x at token k says how many there are: it touches its number, or stands behind a unit."""
-    return glued(tokens[k], tokens[k + 1]) or (tokens[k - 1].kind == "word" and tokens[k - 2].kind == "number")
+    """Whether the x at token k says how many there are: it touches its number, or stands behind another or a unit."""
+    numbers = tokens[k - 1].kind == "number" or tokens[k - 2].kind == "number"
+    return numbers or glued(tokens[k], tokens[k + 1])
 
 
 def _goes_on(tokens: Sequence[Token], number: int, last: int) -> bool:

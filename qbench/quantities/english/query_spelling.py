@@ -12,10 +12,10 @@ from functools import lru_cache
 from qbench.quantities.units import Units
 
 _AFTER_NUMBERS = re.compile(
-    r"(?<![\w.,])(?P<number>\d+(?:[.,]\d+)?(?P<space>\s?))(?P<symbol>[a-zµμ]{1,3})(?![\w'’.²³]|/\d|\^)"
+    r"(?:(?<![\w.,])|(?<=\dx))(?P<number>\d+(?:[.,]\d+)?(?P<space>\s?))(?P<symbol>[a-zµμ]{1,3})(?![\w'’.²³]|/\d|\^)"
 )
 """What may be a symbol with capital letters: "65w charger", "12 v battery"."""
-_VERSUS = re.compile(r"(?<=[a-z]\s)\d\s(?=v\s\d\s[a-z]{3})")
+_VERSUS = re.compile(r"(?<![\w.])\d\s(?=v\s\d(?:\s[a-z]{3}|$))")
 """The first of "team a 3 v 2 team b"."""
 _BELOW = re.compile(r"(?:(?<=[a-z]/)|(?<=per ))(?P<symbol>[a-zµμ]{2,3})(?![\w'’.²³]|\^)")
 """One below a line: "nv/khz", "euros per mwh"."""
@@ -126,7 +126,8 @@ _UNPAID = re.compile(r"\b(?:ahi|events?|index|rates?|episodes?|seizures?|times|s
 """What is counted in an hour or a week, or measured in pascals, and not paid."""
 _CLOCK = re.compile(r"(?:1[0-2]|0?[1-9])(?:[.:]?[0-5]\d)?pm", re.IGNORECASE)
 _DEGREES = re.compile(
-    r"(?<![\w.,])(?P<number>-?\d{2,4}(?:\.\d)?) (?P<scale>[cf])(?=$|[,;)<>]|\s(?:in|for|or|and|at|to|with|under|over|below|above|less|more|max|min|[<>≤≥])\s)"
+    r"(?<![\w.,])(?P<number>-?\d{2,4}(?:\.\d)?) (?P<scale>[cf])"
+    r"(?=$|[,;)<>]|\s(?:in|for|or|and|at|to|with|under|over|below|above|less|more|max|min|[<>≤≥])\s)"
 )
 """Degrees in small letters, after a space: "polymers 100-150 c"; not the kind of "type 2 c"."""
 _CURRENT = re.compile(
@@ -160,7 +161,9 @@ _IMPACT = re.compile(
 """Words beside which the "j" of "5 j" is joules."""
 _SUCTION = re.compile(r"\b(?:suction|vacuums?|hoovers?|pressure|robot)\b", re.IGNORECASE)
 """Words beside which the "pa" of "4000pa" is pascals."""
-_TORQUE = re.compile(r"\b(?:torque|wrench(?:es)?|steppers?|servos?|gearbox(?:es)?|engines?|impact|screwdrivers?)\b", re.IGNORECASE)
+_TORQUE = re.compile(
+    r"\b(?:torque|wrench(?:es)?|steppers?|servos?|gearbox(?:es)?|engines?|impact|screwdrivers?)\b", re.IGNORECASE
+)
 """Words beside which the "nm" of "60 nm" is newton metres."""
 _LETTERS = (
     (re.compile(r"(?<![\w.,])(?<!\bflat )(?<!\bphone )(?<!\bpixel )(\d+(?:\.\d+)?)a(?![\w'’/.-])"), _CURRENT, "A"),
@@ -241,7 +244,11 @@ def _with_stand_in(match: re.Match[str]) -> str:
 def _with_capitals(match: re.Match[str], symbols: Mapping[str, str], *, spaced: bool) -> str:
     """The number with its symbol as `symbols` writes it; `spaced` where those that may be words are none."""
     low = match["symbol"]
-    return match.group() if match["space"] and low in _GLUED_ONLY and not spaced else match["number"] + symbols.get(low, low)
+    return (
+        match.group()
+        if match["space"] and low in _GLUED_ONLY and not spaced
+        else match["number"] + symbols.get(low, low)
+    )
 
 
 def _parted(match: re.Match[str]) -> str:
