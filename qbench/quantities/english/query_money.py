@@ -1,7 +1,7 @@
 """Amounts of a query that are money by what is asked for: "earphones under 30 pounds", "cruise below 1000pp".
 
-A document says by its words which pound it means; a query of three words does it by the thing, which has a weight that
-nobody would ask for.
+A document says by its words which pound it means. A query that bounds so many "pounds" asks for a price, unless it
+speaks of weight, of what lives, or of a thing that is carried and may weigh so much.
 """
 
 from __future__ import annotations
@@ -9,36 +9,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.ambiguity import resolve
 from qbench.quantities.english.query_attributes import families
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import Quantity
 from qbench.quantities.units import Unit, Units
 
-HEAVIEST = {
-    3: "earphone earbud headphone headset phone smartphone watch smartwatch mouse keyboard shoe sneaker trainer boot "
-    "dress jacket coat shirt jean skirt perfume charger cable ssd router webcam camera lens gift present toy game "
-    "book novel wine whisky tablet kindle e-reader ipad iphone airpod console controller sunglasses handbag makeup "
-    "jewellery necklace razor hairdryer kettle toaster lamp "
-    "frother grinder mixer mug bottle pan pot knife vase candle clock toy puzzle scarf belt hat wallet purse umbrella "
-    "pillow duvet towel bedding curtain rug cushion trouser jumper hoodie sweater legging sandal slipper heel sock bra "
-    "plant seed bulb drill sander saw torch cable adapter hub charger powerbank stylus trackpad microphone "
-    "calculator stapler pen planner rucksack mirror frame poster print",
-    30: "laptop notebook macbook chromebook monitor drone tent backpack stroller pushchair guitar vacuum hoover "
-    "printer microwave blender speaker soundbar scooter",
-    400: "tv sofa mattress fridge freezer washer dryer dishwasher desk table wardrobe bike bicycle bed wedding",
-    7000: "car hatchback estate saloon convertible suv van bmw audi vw ford toyota mercedes honda nissan volvo kia",
-    0: "flight hotel hostel flat house apartment studio holiday ticket room meal restaurant course insurance "
-    "subscription contract sim broadband concert theatre weekend cruise villa cottage haircut airbnb resort deposit "
-    "bedroom job internship spa tour ferry venue party train coach taxi class lesson gym membership dentist surgery",
+CARRIED = {
+    10: "laptop notebook macbook chromebook tablet drone camera tripod tent backpack rucksack boot shoe jacket",
+    60: "stroller pushchair pram bike bicycle scooter guitar kayak canoe suitcase vacuum printer microwave monitor",
 }
-"""Things by the most pounds that anyone would ask one of them to weigh."""
-_MOST = {word: most for most, words in HEAVIEST.items() for word in words.split()}
+"""What is chosen by its weight as well, by the most pounds that one of them weighs."""
+_MOST = {word: most for most, words in CARRIED.items() for word in words.split()}
 WEIGHED = frozenset(
     "weigh weighs weighing weight heavy heavier light lighter load payload capacity lift lifts baggage luggage "
-    "holds carry carries towing lbs lb kg".split()
+    "holds carry carries towing lbs lb kg dumbbell dumbbells kettlebell kettlebells barbell weights plates snatch bench "
+    "deadlift squat thrust torque pressure wrestlers boxers fighters lifters dog dogs puppy cat cats fish bass trout "
+    "salmon carp turkey ham brisket meat bird birds animals horse horses".split()
 )
-"""Words with which pounds are of weight."""
+"""Words with which pounds are of weight, and what lives or is eaten by them."""
 HOMES = frozenset("house houses flat flats apartment apartments villa bungalow condo penthouse mansion".split())
 LOCAL = frozenset("within from away high tall wide long walk beach sea deep fence wall ceiling garden".split())
 """Homes, and the words with which metres are said of them."""
@@ -82,12 +72,24 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
     if quantity.unit == "metre":
         return _millions(tokens, quantity, words)
     surface = next((t.low for t in tokens if t.start == start), "")
-    if surface not in ("pound", "pounds") or not WEIGHED.isdisjoint(words):
+    if surface not in ("pound", "pounds") or not (per or _is_asked(tokens, quantity)) or _is_weighed(tokens, quantity):
         return quantity
-    limits = [_MOST[thing] for word in words if (thing := _thing(word)) is not None]
-    if not limits or quantity.value <= min(limits):
+    if quantity.value <= max((_MOST[thing] for word in words if (thing := _thing(word)) is not None), default=0):
         return quantity
     return as_unit(quantity, units.get("pound sterling" + per + period), units)
+
+
+def _is_asked(tokens: Sequence[Token], quantity: Quantity) -> bool:
+    """Whether an amount is bounded, or what something is had for: "tickets for 100 pounds"."""
+    before = [t.low for t in tokens if t.end <= quantity.value_span[0]]
+    return quantity.comparator_span is not None or before[-1:] == ["for"]
+
+
+def _is_weighed(tokens: Sequence[Token], quantity: Quantity) -> bool:
+    """Whether a query speaks of weight or of animals, or the amount is of people: "men over 200 pounds"."""
+    start = (quantity.comparator_span or quantity.value_span)[0]
+    lead = next((t.low for t in reversed(tokens) if t.end <= start), "")
+    return lead in PEOPLE or any(t.low in WEIGHED for t in tokens)
 
 
 def as_unit(quantity: Quantity, unit: Unit, units: Units) -> Quantity:

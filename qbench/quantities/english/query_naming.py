@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.lexicon import FUNCTION_WORDS
 from qbench.quantities.english.query_attributes import (
     CAPACITIES,
@@ -163,6 +164,8 @@ def _is_next(tokens: Sequence[Token], condition: ReadCondition, after: ReadCondi
 
 def _names(word: Token, family: str, after: ReadCondition, units: Units) -> bool:
     """Whether a word between two conditions names the second: "ter below 0.15% fund size > 500m", "300 g price 5"."""
+    if word.low in PEOPLE and (not after.plain or after.unit.endswith(" of age")):
+        return True  # "calcium 1200 mg daily women over 50"
     if not after.unit and word.low in CAPACITIES:
         return True  # "slow cooker 6.5 l serves 8"
     if units.get(after.unit).family.startswith("currency"):
