@@ -14,7 +14,7 @@ from qbench.quantities.english.query_bounds import LABELS, LIMITED, bound_before
 from qbench.quantities.english.query_changes import change
 from qbench.quantities.english.query_concepts import Concepts
 from qbench.quantities.english.query_conditions import ReadCondition, join, portions
-from qbench.quantities.english.query_counts import counts_nothing
+from qbench.quantities.english.query_counts import counts_between, counts_nothing
 from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.query_money import as_money
 from qbench.quantities.english.query_names import in_name, is_name, is_paid_for
@@ -173,6 +173,11 @@ def _from_quantity(
         spans = spans[:1] + spans[2:]
     first = bisect_left(starts, min(start for start, _ in spans))
     last = bisect_left(starts, max(end for _, end in spans))
+    if not quantity.unit and (noun := counts_between(tokens, last, quantity)) is not None:
+        unit = units.get(noun.low)
+        quantity = replace(quantity, unit=unit.name, family="count", base_unit=unit.base_unit)
+        quantity = replace(quantity, unit_span=(noun.start, noun.end))
+        last += 1
     if quantity.family == "count" and counts_nothing(tokens, starts, first, quantity):
         quantity = replace(quantity, unit="", family="", base_unit="", unit_span=None)
         last = bisect_left(starts, quantity.value_span[1])

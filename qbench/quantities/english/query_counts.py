@@ -10,8 +10,10 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from qbench.quantities.english.ages import PEOPLE
-from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
-from qbench.quantities.english.query_attributes import CAPACITIES, SCALES, UNCOUNTED
+from qbench.quantities.english.inflection import singular
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, LABELS, VERBS
+from qbench.quantities.english.query_attributes import CAPACITIES, SCALES, UNCOUNTED, families
+from qbench.quantities.english.query_names import NAMES
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Quantity
 
@@ -21,6 +23,8 @@ GUESTS = frozenset("guest person people place seat cover".split())
 """What "sleeps" and "serves" may count."""
 LIMITS = frozenset("under below max maximum < ≤ to than within".split())
 """Last words of the upper bounds that prices have: "under", "up to", "less than", "cheaper than"."""
+MOST = 100
+"""So many may be counted by a singular noun."""
 OFFERED = frozenset("ok okay welcome free friendly only".split())
 """What is said, besides participles, of something that comes along: "pets welcome"."""
 
@@ -56,6 +60,27 @@ def counts_nothing(tokens: Sequence[Token], starts: Sequence[int], first: int, q
     after = tokens[end].low if end < len(tokens) else ""
     apart = begin > bisect_left(starts, quantity.value_span[1])
     return apart or after in OFFERED or (after.endswith("ed") and len(after) > 4)
+
+
+def counts_between(tokens: Sequence[Token], last: int, quantity: Quantity) -> Token | None:
+    """The singular noun that a plain whole number counts, as another amount follows it: "tent 3 season 2 person".
+
+    Args:
+        tokens: of the query.
+        last: the token after the number.
+        quantity: as it was read, without a unit.
+    """
+    if quantity.comparator != "=" or not 1 < quantity.value <= MOST or not quantity.value.is_integer():
+        return None
+    if [t.kind for t in tokens[last : last + 3]] != ["word", "number", "word"]:
+        return None
+    noun = tokens[last]
+    apart = not glued(tokens[last - 1], noun) and not glued(noun, tokens[last + 1])
+    known = noun.low in SCALES or noun.low in FUNCTION_WORDS or noun.low in VERBS or families(noun.low) is not None
+    plain = apart and noun.text.islower() and len(noun.low) > 2 and singular(noun.low) == noun.low
+    lead = tokens[last - 2] if last > 1 else None
+    named = lead is None or lead.kind != "word" or lead.low in NAMES or lead.low in SCALES or lead.low in LABELS
+    return noun if plain and not known and not named else None
 
 
 def _word_before(tokens: Sequence[Token], first: int) -> str:

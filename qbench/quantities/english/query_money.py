@@ -24,7 +24,8 @@ CARRIED = {
 _MOST = {word: most for most, words in CARRIED.items() for word in words.split()}
 WEIGHED = frozenset(
     "weigh weighs weighing weight heavy heavier light lighter load payload capacity lift lifts baggage luggage "
-    "holds carry carries towing lbs lb kg dumbbell dumbbells kettlebell kettlebells barbell weights plates snatch bench "
+    "holds carry carries towing lbs lb kg "
+    "dumbbell dumbbells kettlebell kettlebells barbell weights plates snatch bench "
     "deadlift squat thrust torque pressure wrestlers boxers fighters lifters dog dogs puppy cat cats fish bass trout "
     "salmon carp turkey ham brisket meat bird birds animals horse horses".split()
 )
@@ -88,8 +89,9 @@ def _is_asked(tokens: Sequence[Token], quantity: Quantity) -> bool:
 def _is_weighed(tokens: Sequence[Token], quantity: Quantity) -> bool:
     """Whether a query speaks of weight or of animals, or the amount is of people: "men over 200 pounds"."""
     start = (quantity.comparator_span or quantity.value_span)[0]
-    lead = next((t.low for t in reversed(tokens) if t.end <= start), "")
-    return lead in PEOPLE or any(t.low in WEIGHED for t in tokens)
+    before = [t for t in tokens if t.end <= start]
+    people = before[-1:] and before[-1].low in PEOPLE and [t.kind for t in before[-2:-1]] != ["number"]
+    return bool(people) or any(t.low in WEIGHED for t in tokens)
 
 
 def as_unit(quantity: Quantity, unit: Unit, units: Units) -> Quantity:
