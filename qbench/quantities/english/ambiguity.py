@@ -111,7 +111,6 @@ def is_magnitude(surface: str, tokens: Sequence[Token], k: int) -> float | None:
 _POWERS = frozenset("23²³")
 _PLAIN = {"m": 1e6, "b": 1e9, "k": 1e3}
 _COUNTED = frozenset("people men women children".split())
-_MONEY = frozenset("eur usd gbp chf sek euro dollar".split())
 _MEASURED = frozenset(
     "yards metres meters hurdles hurdlers sprints sprinters runners swimmers finals relays races times hours miles "
     "always across".split()
@@ -125,8 +124,6 @@ def _counts(tokens: Sequence[Token], k: int) -> bool:
     word = tokens[k]
     if word.low == "of":
         return k + 1 < len(tokens) and tokens[k + 1].low in ("its", "their", "the", "our", "his", "her", "them")
-    if word.low in _MONEY:
-        return True
     if word.kind != "word" or not word.text.islower() or word.low in _MEASURED:
         return False
     plural = len(word.low) > 3 and word.low.endswith("s") and not word.low.endswith(("ss", "us"))

@@ -35,6 +35,7 @@ FLIPPED: dict[Comparator, Comparator] = {">": "<", "<": ">", ">=": "<=", "<=": "
 FIRST_YEAR, LAST_YEAR = 1500, 2100
 MOST_FOLD = 100
 """A multiple, "10x zoom", is no more; the rest are names: "ryzen 5600x"."""
+REACH = 30
 MAGNIFIERS = frozenset("microscope magnification objective loupe telescope".split())
 GRADES = frozenset("grade level stage tier class category phase type version group band floor".split())
 """Labels whose numbers have an order: "grade 3 or higher"."""
@@ -188,7 +189,7 @@ def _from_quantity(
     counted = quantity.family == "count"
     plain = quantity.comparator in ("=", "~")
     number, after_value = bisect_left(starts, quantity.value_span[0]), quantity.value_span[1]
-    magnified = any(t.low.removesuffix("s") in MAGNIFIERS for t in tokens)
+    magnified = quantity.unit == "count" and any(t.low.removesuffix("s") in MAGNIFIERS for t in tokens[:REACH])
     if quantity.unit == "count" and quantity.value > MOST_FOLD and tokens[last - 1].low != "count" and not magnified:
         return None  # "ryzen 5600x"
     if is_name(tokens, number, first, last, quantity):

@@ -17,7 +17,7 @@ MEASURED = frozenset(
     "hba1c a1c glucose egfr crp esr hb hgb haemoglobin hemoglobin ferritin tsh psa ldl hdl triglycerides wbc inr hr rr "
     "spo2 sats gcs lactate troponin d-dimer dimer fio2 peep map sbp dbp fev1 bnp ntprobnp alt ast bilirubin albumin "
     "calcium magnesium phosphate sodium potassium urea bun creatinine amh fsh lh vei era platelets pulse temp fever "
-    "sugar cholesterol loan mortgage deposit target goal reading result".split()
+    "sugar cholesterol loan mortgage deposit target goal reading result limit threshold".split()
 )
 """What a bare number right after it is a value of: "score 80", "grossed 500000". After other words it is one of a name:
 "iphone 13"."""
@@ -39,7 +39,8 @@ LEADING = frozenset(
     "pressure age efficiency dose weight volume output range storage span reach payload torque flow diameter radius "
     "thickness clearance runtime elevation altitude read write download upload deposit "
     "gap wavelength circumference girth wingspan perimeter suction vacuum latency lifespan lifetime consumption thrust "
-    "valuation aum cop viscosity density conductivity voltage current frequency resistance".split()
+    "valuation aum cop viscosity density conductivity voltage current frequency resistance load accuracy "
+    "tolerance precision bodyweight".split()
 )
 """What stands before its own amount, of money and otherwise: "ter below 0.15% fund size > 500m"."""
 _MONEY = (
@@ -59,8 +60,9 @@ _FAMILIES = {
     "frequency": "refresh bandwidth rate speed display screen panel", "current": "motor",
     "luminance": "display screen", "power": "motor engine wattage output power charger", "sound": "noise",
     "data": "ram memory storage ssd hdd disk cache vram", "image": "camera sensor selfie resolution",
-    "mass": f"weight payload load capacity baggage luggage dose {_NUTRIENTS} caffeine",
-    "ratio": f"abv ltv apr coupon yield return returns margin dividend discount ter roe roi humidity efficiency "
+    "mass": f"weight bodyweight payload load capacity baggage luggage dose {_NUTRIENTS} caffeine",
+    "ratio": f"accuracy tolerance precision "
+    f"abv ltv apr coupon yield return returns margin dividend discount ter roe roi humidity efficiency "
     f"charge charges deposit share turnout moisture incline hba1c rate ratio {_NUTRIENTS}",
     "volume": "boot trunk tank volume capacity size bowl jug basin drum bin bucket",
     "flow": "flow rate", "speed": "speed wind",

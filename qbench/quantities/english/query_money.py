@@ -44,6 +44,8 @@ OLDEST = 36
 PRINTERS = ("printer", "laserjet", "inkjet", "scanner", "copier")
 """What puts out pages: so many "ppm" are pages a minute."""
 PERSONS = frozenset("people person man woman child user viewer follower voter visitor".split())
+DEAR = 1000
+"""So many pounds are money whether they are bounded or not."""
 FURTHEST = 100
 """Metres that "6m eaves" may be, at most."""
 LONGEST = 100
@@ -55,13 +57,13 @@ FEWEST_EACH = 20.0
 def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quantity:
     """The quantity, in money where the query's words leave no other sense."""
     unit, per, period = quantity.unit.partition(" per ")
+    if len(tokens) > LONGEST:
+        return quantity
     if quantity.unit == "part per million" and any(t.low.startswith(PRINTERS) for t in tokens):
         return as_unit(quantity, units.get("page per minute"), units)
     if quantity.family == "count" and _is_of_metres(tokens, quantity):
         return _metres(quantity, units)
     if quantity.unit_span is None or unit not in ("pound-mass", "percentage point", "metre"):
-        return quantity
-    if len(tokens) > LONGEST:
         return quantity
     start, end = quantity.unit_span
     written = "".join(t.low for t in tokens if start <= t.start and t.end <= end)
@@ -83,7 +85,7 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
 def _is_asked(tokens: Sequence[Token], quantity: Quantity) -> bool:
     """Whether an amount is bounded, or what something is had for: "tickets for 100 pounds"."""
     before = [t.low for t in tokens if t.end <= quantity.value_span[0]]
-    return quantity.comparator_span is not None or before[-1:] == ["for"]
+    return quantity.comparator_span is not None or before[-1:] == ["for"] or quantity.value >= DEAR
 
 
 def _is_weighed(tokens: Sequence[Token], quantity: Quantity) -> bool:

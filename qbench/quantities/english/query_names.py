@@ -49,6 +49,7 @@ RUNNING = frozenset(
 )
 """Words beside which "5k" is a race."""
 
+ERAS = frozenset(("bc", "bce", "ad"))
 HOTTEST = 5000.0
 """Nobody asks for so many degrees."""
 BRANDS = frozenset("xiaomi oneplus redmi mi poco iphone ipad pixel realme honor nokia moto motorola galaxy".split())
@@ -64,7 +65,7 @@ def is_name(tokens: Sequence[Token], number: int, first: int, last: int, quantit
         first, last: its token range with its unit and the words that bound it.
         quantity: as it was read.
     """
-    if is_race(tokens, first, last, quantity):
+    if is_race(tokens, first, last, quantity) or (last < len(tokens) and tokens[last].low in ERAS):
         return True
     return any(names(tokens, number, quantity) for names in (is_sprint, is_format, is_oil, is_model, is_fineness))
 

@@ -170,4 +170,6 @@ def _names(word: Token, family: str, after: ReadCondition, units: Units) -> bool
         return True  # "slow cooker 6.5 l serves 8"
     if units.get(after.unit).family.startswith("currency"):
         return False
-    return word.low in LEADING or (family in SELDOM and word.low not in PARTS)
+    has = families(word.low)
+    other = has is not None and not has_family(has, units.get(after.unit).family)  # "servo 20 kg torque 180 degrees"
+    return (word.low in LEADING and not other) or (family in SELDOM and word.low not in PARTS)

@@ -25,7 +25,8 @@ FILES = (
     "thirtyfirst.txt", "thirtysecond.txt", "thirtythird.txt", "thirtyfourth.txt", "thirtyfifth.txt",
     "thirtysixth.txt", "thirtyseventh.txt", "thirtyeighth.txt", "thirtyninth.txt", "fortieth.txt",
     "fortyfirst.txt", "fortysecond.txt", "fortythird.txt", "fortyfourth.txt", "fortyfifth.txt",
-    "fortysixth.txt", "fortyseventh.txt", "fortyeighth.txt", "fortyninth.txt", "fiftieth.txt",
+    "fortysixth.txt", "fortyseventh.txt", "fortyeighth.txt", "fortyninth.txt", "fiftieth.txt", "fiftyfirst.txt",
+    "fiftysecond.txt",
 )  # fmt: skip
 """Queries in the order in which they were written: the first and the fifth were worked on, the others read first."""
 SMALL = frozenset("a an the of in on at for with and or to by from is are that than per s".split())
