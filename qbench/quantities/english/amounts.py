@@ -129,8 +129,7 @@ class AmountFinder:
             elif times != 1.0 and not number.scaled:
                 number = number.times(times, number.last)
             goes_on = bool(amounts) and amounts[-1].last == i - 1 and _goes_on(tokens[i - 1], amounts[-1])
-            # the symbol before "100 µF 16 V" is no name
-            if amounts and amounts[-1].last == i and tokens[i - 1].kind == "word":
+            if amounts and amounts[-1].last == i and tokens[i - 1].kind == "word":  # the symbol of "100 µF 16 V"
                 goes_on = goes_on or not tokens[i - 1].text.islower()
             amount, i = self._amount(tokens, text, number, currency, goes_on=goes_on)
             if amount is not None:
@@ -264,9 +263,8 @@ class AmountFinder:
             last = number.last
         if currency is not None:
             start, end = tokens[currency[1]].start, tokens[number.first - 1].end
-            # "the $500 mark": the word after an amount that has its sign is no currency
             signed = unit is not None and not unit.name.endswith(("dollar", "peso", "real", currency[0].name))
-            if unit is None or unit.family != "currency" or (signed and tokens[number.first - 1].text in "$€£"):
+            if unit is None or unit.family != "currency" or (signed and tokens[number.first - 1].text in "$€£"):  # "$500 mark"
                 unit, last, span = currency[0], number.last, (start, end)
                 how.append("unit before")
         if unit is None:
