@@ -264,7 +264,7 @@ class AmountFinder:
         if currency is not None:
             start, end = tokens[currency[1]].start, tokens[number.first - 1].end
             signed = unit is not None and not unit.name.endswith(("dollar", "peso", "real", currency[0].name))
-            if unit is None or unit.family != "currency" or (signed and tokens[number.first - 1].text in "$€£"):  # "$500 mark"
+            if unit is None or unit.family != "currency" or (signed and tokens[number.first - 1].text in "$€£"):
                 unit, last, span = currency[0], number.last, (start, end)
                 how.append("unit before")
         if unit is None:
