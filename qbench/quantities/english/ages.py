@@ -159,7 +159,13 @@ def _compared(tokens: Sequence[Token], number: Number) -> bool:
             return True
     if before not in _SIDES or first < 2 or tokens[first - 2].low not in PEOPLE:
         return False
+    if tokens[first - 2].low in _YOUNG and number.value > _GROWN:
+        return False  # "family ticket 2 adults 2 children under 50"
     return _stands_alone(tokens, last)
+
+
+_YOUNG = frozenset("child children kids infants babies toddlers newborns teenagers pupils youths".split())
+_GROWN = 25
 
 
 def _stands_alone(tokens: Sequence[Token], last: int) -> bool:

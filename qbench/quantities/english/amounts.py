@@ -131,6 +131,8 @@ class AmountFinder:
             elif times != 1.0 and not number.scaled:
                 number = number.times(times, number.last)
             goes_on = bool(amounts) and amounts[-1].last == i - 1 and _goes_on(tokens, number, amounts[-1])
+            if amounts and amounts[-1].last == i and tokens[i - 1].kind == "word":  # the symbol of "100 µF 16 V"
+                goes_on = goes_on or not tokens[i - 1].text.islower()
             amount, i = self._amount(tokens, text, number, currency, goes_on=goes_on)
             if amount is not None:
                 amounts.append(amount)
@@ -243,7 +245,7 @@ class AmountFinder:
         """The amount at a number, or None for what is no quantity; and where to go on.
 
         Args:
-            goes_on: a hyphen joins it to the amount before it: "5 kg-10 kg".
+            goes_on: it follows the unit of the amount before it, or a hyphen joins the two: "5 kg-10 kg".
         """
         if tokens[number.first].text == "000":
             return None, number.last  # "in $000's": the scale of a table
@@ -263,13 +265,14 @@ class AmountFinder:
             last = number.last
         if currency is not None:
             start, end = tokens[currency[1]].start, tokens[number.first - 1].end
-            if unit is None or unit.family != "currency":
+            signed = unit is not None and not unit.name.endswith(("dollar", "peso", "real", currency[0].name))
+            if unit is None or unit.family != "currency" or (signed and tokens[number.first - 1].text in "$€£"):
                 unit, last, span = currency[0], number.last, (start, end)
                 how.append("unit before")
         if unit is None:
             if _runs_on(tokens, number) or _is_fragment(tokens, number):
                 return None, max(number.last, number.first + 1) + _runs_on(tokens, number)
-            if self._is_exponent(tokens, number) or names_model(tokens, number):
+            if self._is_exponent(tokens, number) or (not goes_on and names_model(tokens, number)):
                 return None, number.last
             unit, rule = self._without_unit(tokens, text, number)
             how += [rule] if rule else []

@@ -7,6 +7,7 @@ nearest word, and almost always no more.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import MentionComparator
@@ -16,11 +17,11 @@ Phrase = tuple[str, ...]
 MORE = (
     "more greater larger higher bigger longer older taller heavier faster farther further wider deeper later better "
     "stronger louder thicker richer quicker hotter warmer costlier pricier newer dearer brighter "
-    "harder steeper denser tougher"
+    "harder steeper denser tougher wetter fatter saltier sweeter spicier"
 ).split()
 LESS = (
     "less fewer smaller lower shorter younger lighter cheaper earlier slower thinner colder cooler narrower worse "
-    "weaker nearer sooner closer quieter softer fainter dimmer slimmer leaner"
+    "weaker nearer sooner closer quieter softer fainter dimmer slimmer leaner shallower flatter drier milder poorer"
 ).split()
 """Comparatives of "than", of "or ..." and of "and ..."."""
 SWIFT = frozenset(("faster", "quicker", "slower"))
@@ -33,7 +34,8 @@ INCLUSIVE: dict[str, MentionComparator] = {">": ">=", "<": "<=", ">=": ">=", "<=
 
 _OVER = (
     "over|over -|above|above -|exceeding|exceed|exceeds|exceeded|in excess of|upwards of|upward of|"
-    "beyond|north of|>|& gt ;|topped|topping|surpass|surpasses|surpassed|surpassing|climbed past|climbs past|"
+    "beyond|north of|>|& gt ;|topped|topping|surpass|surpasses|surpassed|surpassing|outpacing|outpaced|outpaces|"
+    "climbed past|climbs past|"
     "soared past|"
     "rose past|surged past|jumped past|grew past|went past|may top|might top|could top|would top|will top|should top|"
     "can top|to top"
@@ -144,6 +146,11 @@ class _Table:
 
 _BEFORE_TABLE = _Table(_phrases_before(), -1)
 _AFTER_TABLE = _Table(_phrases_after(), 0)
+
+
+def comparative(word: str) -> Literal[">", "<"] | None:
+    """Which side a comparative stands for: "longer" is more."""
+    return ">" if word in MORE else "<" if word in LESS else None
 
 
 def before(tokens: Sequence[Token], end: int) -> tuple[MentionComparator, int, Phrase] | None:

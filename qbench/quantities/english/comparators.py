@@ -467,7 +467,7 @@ def _closes(tokens: Sequence[Token], phrase: Phrase, first: int, last: int) -> b
     if following.kind == "number" or following.text in ("$", "€", "£", "¥") or following.low in ("to", "than", "equal"):
         # "1.4 kg and above 250 GB" bounds the second; "to qualify" begins something else.
         goes_on = following.low == "to" and last + 1 < len(tokens) and tokens[last + 1].kind == "word"
-        bounded = phrase[0] == "or" and phrase[-1] in _COMPARATIVES and following.kind == "number"
+        bounded = phrase[0] == "or" and phrase[-1] in _COMPARATIVES and following.low != "to"
         return phrase[-1] in ("ish", "odd") or bounded or (goes_on and phrase[0] == "or")
     if phrase[0] == "and" or phrase in (("approximately",), ("approx",), ("at", "least"), ("at", "most")):
         ends = following.low in FUNCTION_WORDS and following.low != "of"  # "and upwards of 30"

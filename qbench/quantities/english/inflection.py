@@ -39,7 +39,7 @@ _IRREGULAR = {
     "vertebrae": "vertebra", "larvae": "larva", "ova": "ovum", "matrices": "matrix", "vertices": "vertex",
     "cargoes": "cargo", "potatoes": "potato", "tomatoes": "tomato", "heroes": "hero", "vetoes": "veto",
     "torpedoes": "torpedo", "mosquitoes": "mosquito", "volcanoes": "volcano", "echoes": "echo", "quizzes": "quiz",
-    "attorneys general": "attorney general",
+    "attorneys general": "attorney general", "cpus": "cpu", "gpus": "gpu", "menus": "menu", "gurus": "guru",
 }  # fmt: skip
 _IRREGULAR |= {
     f"{noun}s": noun

@@ -66,8 +66,10 @@ def _device(tokens: Sequence[Token], number: Number) -> int | None:
     if before.low not in _DEVICES and not graphics and not _owns(tokens, first):
         return None
     after = tokens[last] if last < len(tokens) else None
-    if after is not None and (after.text in _MEASURES or after.text in "%$€£"):
+    if after is not None and ((after.text in _MEASURES or after.low in _SMALL_MEASURES) or after.text in "%$€£"):
         return None  # "a USB 2 m cable"
+    if after is not None and after.kind == "word" and glued(tokens[last - 1], after) and before.low in _STANDARDS:
+        return None  # "usb 4h runtime"
     while last < len(tokens) and glued(tokens[last - 1], tokens[last]) and tokens[last].kind != "mark":
         last += 1
     return last
@@ -169,7 +171,11 @@ _DEVICES = frozenset(
     "dimensity usb hdmi bluetooth ddr wifi thunderbolt displayport pcie levi's levi’s levis".split()
 )
 """Series of parts and clothes, in any case."""
+_STANDARDS = frozenset("usb hdmi bluetooth wifi thunderbolt displayport".split())
+"""Those whose numbers have no letters."""
 _MEASURES = frozenset("m ft cm mm V W A mA GB MB TB GHz MHz inch inches in kg g meter metre feet foot".split())
+_SMALL_MEASURES = frozenset("gb tb mb ghz mhz hz mah".split())
+"""Those among them that queries write in small letters."""
 
 
 def _model_code(tokens: Sequence[Token], number: Number) -> int | None:

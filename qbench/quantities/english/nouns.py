@@ -365,7 +365,7 @@ def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> UnitMatc
             continue
         if token.kind != "word" or not token.text.islower() or token.low in FUNCTION_WORDS or token.low in _INCLUDING:
             break
-        if _is_plural(token.low):
+        if _is_plural(token.low) or (not words and token.low in _NOUNS_TOO):
             return units.get(singular(token.low)), k + 1, (token.start, token.end)
         if token.low in VERBS:
             break
@@ -389,8 +389,13 @@ _NO_PLURALS = frozenset("diabetes rabies measles mumps herpes scabies caries shi
 """Words in -s that are no plurals: "egfr 30-59 diabetes"."""
 
 
+_NOUNS_TOO = frozenset("packs runs records issues plans trades starts".split())
+"""Forms of verbs that a number counts as readily."""
+
+
 def _is_plural(word: str) -> bool:
     if word in ("people", "men", "women", "children", "staff", "personnel", "teeth"):
         return True
     plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "as"))
+    plural = plural or (word.endswith("us") and singular(word) != word)  # "cpus", "menus"
     return plural and word not in VERBS and word not in _NO_PLURALS

@@ -6,67 +6,27 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import cast
 
 from qbench.quantities.english.ambiguity import resolve
 from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.comparator_phrases import after as phrase_after
-from qbench.quantities.english.comparator_phrases import before as phrase_before
-from qbench.quantities.english.lexicon import FUNCTION_WORDS
+from qbench.quantities.english.query_bounds import LABELS, LIMITED, bound_before, compared, negation_before
 from qbench.quantities.english.query_changes import change
 from qbench.quantities.english.query_concepts import Concepts
-from qbench.quantities.english.query_conditions import BOUNDS, EDGES, MEASURED, ReadCondition, join, portions
+from qbench.quantities.english.query_conditions import ReadCondition, join, portions
+from qbench.quantities.english.query_counts import counts_between, counts_nothing
 from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.query_money import as_money
-from qbench.quantities.english.query_names import BEFORE_MAX, PERIODS, in_name, is_name, is_paid_for
+from qbench.quantities.english.query_names import in_name, is_name, is_paid_for
 from qbench.quantities.english.query_naming import with_names
 from qbench.quantities.english.query_spelling import as_in_prose
 from qbench.quantities.english.query_text import in_phrase, quoted, search_words
 from qbench.quantities.english.tokens import Token, glued, tokenize
 from qbench.quantities.english.unit_forms import PIECES
 from qbench.quantities.languages import Extractor
-from qbench.quantities.types import NEGATED, Comparator, Condition, ParsedQuery, Quantity, Span
+from qbench.quantities.types import Comparator, Condition, ParsedQuery, Quantity, Span
 from qbench.quantities.units import Units
 
-NEGATIONS = frozenset(
-    tuple(phrase.split())
-    for phrase in "not|other than|except|except for|excluding|different from|different than|different to|anything but|"
-    "not equal to|not equals|not equal|not exactly|not of|not at|not with|unequal to|unlike|not =|! =|≠|< >|≠ to|isn't|"
-    "outside|outside of|not within|not in the range of|not between|"
-    "differs from|aren't|does not equal|any but|all but|apart from|besides|not in|not from|never|no".split("|")
-)
-"""Phrases before a plain number or a range that ask for any other value."""
-LONGEST_NEGATION = 3
-POINTERS = frozenset(
-    "those these ones one anything any everything all items products the that which are is cost costs costing priced "
-    "weighing with".split()
-)
-"""What may stand between a negation and a comparator that it turns round: "excluding those over $1000"."""
-NOTHING = frozenset("nothing none nobody".split())
-"""Words that turn the comparator after them round: "nothing over 20 kg"."""
-LABELS: dict[str, Comparator] = {"min": ">=", "minimum": ">=", "max": "<=", "maximum": "<="}
-"""Labels of a limit with the concept between it and the number: "a minimum battery of 4000 mAh", "max price $50"."""
-TRAILING: dict[str, Comparator] = {**LABELS, "plus": ">="}
-"""Labels after a whole amount: "battery life 8 h min", "long jump 7 metres plus"."""
-LABEL_REACH = 4
-SEVERE_REACH = 4
-LIMITED = frozenset("price budget cost costs rent salary pay weight size age length distance width height".split())
-"""What a searcher limits by "max price 50". Of other things the maximum is a property: "maximum load 150 kg"."""
-SINCE = frozenset("ago away".split())
-"""Words after "from 5 km" that make it no lower end."""
-TIMED: dict[str, Comparator] = {"over": ">", "before": "<"}
-"""Words before a length of time that bound it in queries: "babies born before 32 weeks"."""
-LENT = frozenset("loan loans mortgage finance credit repay repayment borrow".split())
-SEVERE = frozenset("pain grade stage toxicity severity symptom symptoms depression anxiety fatigue disability".split())
-"""What is worse the higher it is: "pain score of 7 or worse"."""
-APPARENT: dict[str, Comparator] = {"brighter": "<", "fainter": ">", "dimmer": ">"}
-"""Comparatives of light with which magnitudes turn round: what is brighter than magnitude 6 has less."""
-SIDES: dict[str, Comparator] = {"below": "<", "under": "<", "above": ">", "over": ">"}
-BEFORE_TO = frozenset(
-    "up close next due down add back compared equal prior according similar relative equivalent convert go went "
-    "switch rise fall upgrade waterproof resistant proof rated accurate".split()
-)
-"""Words before "to 5 kg" that make it no upper end."""
 QUERY_SCALES = {"K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 """Letters that a query may leave a space before: "budget over 1.6 M"."""
 DATE_WORDS: dict[str, Comparator] = {"older": "<", "earlier": "<", "newer": ">", "later": ">", "recent": ">"}
@@ -75,19 +35,13 @@ FLIPPED: dict[Comparator, Comparator] = {">": "<", "<": ">", ">=": "<=", "<=": "
 FIRST_YEAR, LAST_YEAR = 1500, 2100
 MOST_FOLD = 100
 """A multiple, "10x zoom", is no more; the rest are names: "ryzen 5600x"."""
-DATED = frozenset("after before since until till past prior pre post within sub".split())
-"""Bounds of times, which no grade has: "before phase 3"."""
+REACH = 30
+MAGNIFIERS = frozenset("microscope magnification objective loupe telescope".split())
 GRADES = frozenset("grade level stage tier class category phase type version group band floor".split())
 """Labels whose numbers have an order: "grade 3 or higher"."""
 
 
 TIMES = frozenset("x × by".split())
-SCALES = frozenset(
-    "rating score index ratio handicap bmi iq gpa ph grade level magnitude rank eps pe p/e group beta rate".split()
-)
-"""What has a bare number for its amount."""
-MARKS = frozenset("point star mark out".split())
-"""What such an amount may be counted in."""
 PER_PERSON = frozenset("pp pppn ppn pppw".split())
 """For whom a sum of money is, in short: "cruise £900 pp"."""
 LEADS = frozenset("aged doing getting".split())
@@ -103,7 +57,7 @@ def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     "between 5 and 10 kg", "5-10 kg" and "from 5 to 10 kg" are one, both ends included, in whatever order they are
     given. With an extractor that reports years, dates are conditions too: "in the 90s" is between 1990 and 1999.
     """
-    plain, phrases = as_in_prose(text), quoted(text)
+    plain, phrases = as_in_prose(text, extractor.units), quoted(text)
     tokens = tokenize(plain)
     conditions = [each for each in _read(plain, tokens, extractor) if not in_phrase(each.value_span[0], phrases)]
     conditions = with_names(tokens, join(tokens, conditions, extractor.units), extractor.units)
@@ -181,7 +135,7 @@ def _grades(tokens: Sequence[Token], read: set[Span]) -> Iterator[ReadCondition]
         if label.low not in GRADES or not number.text.isdecimal() or len(number.text) > 2 or span in read:
             continue
         about, value = (label.start, label.end), float(number.text)
-        late, early = phrase_after(tokens, k + 1), _bound_before(tokens, k - 1)
+        late, early = phrase_after(tokens, k + 1), bound_before(tokens, k - 1)
         if late is not None and late[0] in (">=", "<="):
             used: tuple[Span, ...] = ((span[0], tokens[late[1] - 1].end),)
             comparator: Comparator = ">=" if late[2][-1] == "worse" else late[0]  # "grade 3 or worse"
@@ -191,21 +145,13 @@ def _grades(tokens: Sequence[Token], read: set[Span]) -> Iterator[ReadCondition]
             yield ReadCondition(early[0], value, value, "", k, k + 1, used, False, (about,), span)
 
 
-def _bound_before(tokens: Sequence[Token], k: int) -> tuple[Comparator, int, tuple[str, ...]] | None:
-    """What "stronger than" before a label at token k makes of its number, the bound's first token and its words."""
-    phrase = phrase_before(tokens, k)
-    if phrase is None or phrase[0] not in BOUNDS or phrase[2][-1] in DATED or phrase[2][-1] in LABELS:
-        return None
-    return cast("Comparator", phrase[0]), phrase[1], phrase[2]
-
-
 def _from_date(tokens: Sequence[Token], date: AskedDate) -> ReadCondition:
     comparator, low, high = date.condition()
     reading = date.reading
     span = (tokens[date.first].start, tokens[date.last - 1].end)
     used = (tokens[reading.first].start, tokens[reading.last - 1].end)
     plain = reading.comparator in ("=", "~")
-    if plain and comparator in ("=", "between") and (negation := _negation(tokens, reading.first)) is not None:
+    if plain and comparator in ("=", "between") and (negation := negation_before(tokens, reading.first)) is not None:
         comparator, used = "!=", (negation[0], used[1])
     return ReadCondition(
         comparator, low, high, CALENDAR_YEAR, reading.first, reading.last, (used,), plain, value_span=span
@@ -228,14 +174,23 @@ def _from_quantity(
         spans = spans[:1] + spans[2:]
     first = bisect_left(starts, min(start for start, _ in spans))
     last = bisect_left(starts, max(end for _, end in spans))
-    if quantity.family == "count" and _is_scale(tokens, first, last):
+    if not quantity.unit and (noun := counts_between(tokens, last, quantity)) is not None:
+        unit = units.get(noun.low)
+        quantity = replace(quantity, unit=unit.name, family="count", base_unit=unit.base_unit)
+        quantity = replace(quantity, unit_span=(noun.start, noun.end))
+        last += 1
+    if quantity.family == "count" and counts_nothing(tokens, starts, first, quantity):
         quantity = replace(quantity, unit="", family="", base_unit="", unit_span=None)
         last = bisect_left(starts, quantity.value_span[1])
+        closing = phrase_after(tokens, last)  # "resp rate 30 or more sats below 90"
+        last = closing[1] if closing is not None and closing[0] == quantity.comparator else last
         spans = [span for span in spans if span[1] <= quantity.value_span[1]]
+        spans.append((quantity.value_span[0], tokens[last - 1].end))
     counted = quantity.family == "count"
     plain = quantity.comparator in ("=", "~")
     number, after_value = bisect_left(starts, quantity.value_span[0]), quantity.value_span[1]
-    if quantity.unit == "count" and quantity.value > MOST_FOLD and tokens[last - 1].low != "count":
+    magnified = quantity.unit == "count" and any(t.low.removesuffix("s") in MAGNIFIERS for t in tokens[:REACH])
+    if quantity.unit == "count" and quantity.value > MOST_FOLD and tokens[last - 1].low != "count" and not magnified:
         return None  # "ryzen 5600x"
     if is_name(tokens, number, first, last, quantity):
         return None
@@ -262,13 +217,7 @@ def _from_quantity(
     if not condition.unit:
         condition = _scaled(tokens, _with_bracketed_unit(tokens, condition, units))
         condition = _without_period(tokens, condition)
-    return _compared(tokens, condition, quantity.family)
-
-
-def _is_scale(tokens: Sequence[Token], first: int, last: int) -> bool:
-    """Whether a bounded number is of what stands before the bound: "golf handicap below 10 clubs" counts no clubs."""
-    lead = tokens[first - 1].low if first else ""
-    return lead in SCALES and tokens[first].kind != "number" and tokens[last - 1].low.removesuffix("s") not in MARKS
+    return compared(tokens, condition, quantity.family)
 
 
 def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity) -> bool:
@@ -280,127 +229,6 @@ def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: 
     if tokens[k].low not in LABELS or k + 2 >= len(tokens) or tokens[k + 1].kind != "word":
         return False
     return tokens[k + 1].low in LIMITED or tokens[k + 2].kind == "number"  # "5 tread max load 150 kg"
-
-
-def _compared(tokens: Sequence[Token], condition: ReadCondition, family: str) -> ReadCondition:
-    """Set the comparator from wording found only in queries: negations, labels, "from $500", "over 2 hours"."""
-    first = condition.first
-    lead = tokens[first - 1] if first else None
-    if lead is not None and lead.low == "or" and _bounds_other(tokens, condition):
-        used = tuple(span for span in condition.used if span[1] > condition.value_span[0])
-        condition = replace(condition, comparator="=", plain=True, used=used)
-    if condition.comparator == ">" and lead is not None and lead.text == "<":
-        return replace(condition, comparator="!=", used=(*condition.used, (lead.start, lead.end)))  # "<> 5"
-    if condition.comparator in NEGATED and (denied := _denied(tokens, first)) is not None:
-        return replace(
-            condition,
-            comparator=cast("Comparator", NEGATED[condition.comparator]),
-            used=(*condition.used, (tokens[denied].start, tokens[first].start)),
-        )
-    if condition.comparator == "<=" and tokens[condition.last - 1].low == "worse":
-        if any(t.low in SEVERE for t in tokens[max(0, first - SEVERE_REACH) : first]):
-            return replace(condition, comparator=">=")
-    if condition.plain and (late := _late(tokens, condition)) is not None:
-        return late
-    if lead is None or not (condition.plain or condition.comparator == "between"):
-        return condition
-    negation = _negation(tokens, first) or (_negation(tokens, first - 1) if lead.low in EDGES else None)
-    if negation is not None:
-        return replace(
-            condition, comparator="!=", plain=False, used=(*condition.used, (negation[0], tokens[first].start))
-        )
-    if not condition.plain:
-        return condition
-    if (label := _label(tokens, first)) is not None:
-        return replace(condition, comparator=label, plain=False)
-    if lead.low in MEASURED and (phrase := _bound_before(tokens, first - 1)) is not None:
-        used = (*condition.used, (tokens[phrase[1]].start, tokens[first - 2].end))  # "above magnitude 6"
-        bound = APPARENT.get(phrase[2][0], phrase[0]) if lead.low == "magnitude" else phrase[0]
-        return replace(condition, comparator=bound, plain=False, used=used)
-    if (bracketed := _below_bracket(tokens, first)) is not None:
-        return replace(condition, comparator=bracketed, plain=False)
-    if lead.low in TIMED and (lead.low == "over" or family in ("time", "age")) and not _is_lent(tokens, first - 1):
-        return replace(condition, comparator=TIMED[lead.low], plain=False)
-    return _one_end(tokens, condition)
-
-
-def _is_lent(tokens: Sequence[Token], k: int) -> bool:
-    """Whether "over" at token k says for how long money is lent: "loan 10000 over 5 years"."""
-    money = k > 0 and (tokens[k - 1].kind == "number" or tokens[k - 1].low in ("k", "euros", "pounds", "mortgage"))
-    return money and tokens[k].low == "over" and any(t.low in LENT for t in tokens[:k])
-
-
-def _bounds_other(tokens: Sequence[Token], condition: ReadCondition) -> bool:
-    """Whether an "or above" before a number is said of the word before it: "rating c or above 2 bed terrace"."""
-    first = condition.first
-    word = tokens[first - 2] if first > 1 else None
-    stated = tokens[first].low in SIDES and first + 1 < len(tokens) and tokens[first + 1].kind == "number"
-    return stated and word is not None and word.kind == "word" and word.low not in ("at", "equal", "equals", "to", "on")
-
-
-def _denied(tokens: Sequence[Token], first: int) -> int | None:
-    """The first token of what turns the comparator at token `first` round: "excluding those", "nothing"."""
-    if first and tokens[first - 1].low in NOTHING:
-        return first - 1
-    k = first
-    while k and first - k < 4 and tokens[k - 1].low in POINTERS:
-        k -= 1
-    for length in range(min(LONGEST_NEGATION, k), 0, -1):
-        if tuple(t.low for t in tokens[k - length : k]) in NEGATIONS | {("without",)}:
-            return k - length
-    return None
-
-
-def _late(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition | None:
-    """The comparator after the name of what there is so much of, "30 days of vacation or more"; "7 metres plus"."""
-    k = condition.last
-    if k < len(tokens) and tokens[k].low in TRAILING and (k + 1 == len(tokens) or _ends(tokens[k + 1])):
-        used = (*condition.used, (tokens[k].start, tokens[k].end))
-        return replace(condition, comparator=TRAILING[tokens[k].low], plain=False, used=used)
-    paid = tokens[condition.last - 1].low in PERIODS  # "25 an hour or more"
-    for k in range(condition.last + 1, min(condition.last + 3, len(tokens))):
-        if tokens[k - 1].kind != "word" or tokens[k - 1].low in FUNCTION_WORDS | BEFORE_MAX:
-            break
-        if tokens[k].low in LABELS and k + 1 == len(tokens):  # "deposit 5 weeks rent max"
-            used = (*condition.used, (tokens[k].start, tokens[k].end))
-            return replace(condition, comparator=LABELS[tokens[k].low], plain=False, used=used)
-    for k in range(condition.last + (not paid), min(condition.last + 4, len(tokens))):
-        if tokens[k - 1].kind != "word":
-            return None
-        phrase = phrase_after(tokens, k)
-        if phrase is not None and phrase[2][0] == "or":
-            used = (*condition.used, (tokens[k].start, tokens[phrase[1] - 1].end))
-            return replace(condition, comparator=cast("Comparator", phrase[0]), plain=False, used=used)
-    return None
-
-
-def _ends(following: Token) -> bool:
-    """Whether a mark after "max" leaves it to the amount before: not the "$" of "2 batteries max $300"."""
-    return following.kind == "mark" and following.text not in "$€£¥"
-
-
-def _below_bracket(tokens: Sequence[Token], first: int) -> Comparator | None:
-    """What "below freezing (32°F)" makes of the number in the brackets."""
-    if first < 3 or tokens[first - 1].text != "(" or tokens[first - 2].kind != "word":
-        return None
-    return SIDES.get(tokens[first - 3].low)
-
-
-def _one_end(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:
-    """ "from 500 m2" is at least, "to $300" at most; "songs from 1999" are those of the year.
-
-    The comparator stays open for the other end: "from 5 kg to 10 kg".
-    """
-    first = condition.first
-    lead, before = tokens[first - 1], tokens[first - 2].low if first > 1 else ""
-    after = tokens[condition.last].low if condition.last < len(tokens) else ""
-    if condition.unit == CALENDAR_YEAR or after in SINCE:
-        return condition
-    if lead.low == "from":
-        return replace(condition, comparator=">=", used=(*condition.used, (lead.start, lead.end)))
-    if lead.low == "to" and condition.unit and condition.unit_span is not None and before not in BEFORE_TO:
-        return replace(condition, comparator="<=", used=(*condition.used, (lead.start, lead.end)))
-    return condition
 
 
 def _as_year(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:
@@ -445,27 +273,6 @@ def _without_period(tokens: Sequence[Token], condition: ReadCondition) -> ReadCo
     last += last < len(tokens) and tokens[last].text in "2²" and glued(tokens[last - 1], tokens[last])  # "per km2"
     last = min(last, len(tokens))
     return replace(condition, last=last, used=(*condition.used, (tokens[k].start, tokens[last - 1].end)))
-
-
-def _negation(tokens: Sequence[Token], first: int) -> Span | None:
-    """The characters of a negation that ends before a token."""
-    for k in range(min(LONGEST_NEGATION, first), 0, -1):
-        if tuple(t.low for t in tokens[first - k : first]) in NEGATIONS:
-            return tokens[first - k].start, tokens[first - 1].end
-    return None
-
-
-def _label(tokens: Sequence[Token], first: int) -> Comparator | None:
-    """What "a minimum battery of", "max. weight:" before a token makes of its number."""
-    for k in range(first - 1, max(-1, first - 1 - LABEL_REACH), -1):
-        token = tokens[k]
-        paid = k > 1 and tokens[k - 2].text in "$€£"
-        if token.low in LABELS and (k == 0 or tokens[k - 1].kind != "number" or paid):
-            asked = tokens[first - 1].text in ":=" or (k > 0 and tokens[k - 1].low in ("a", "an", "with"))
-            return LABELS[token.low] if asked or any(t.low in LIMITED for t in tokens[k:first]) else None
-        if token.kind == "number" or (token.kind == "mark" and token.text not in ":.="):
-            return None
-    return None
 
 
 def _with_bracketed_unit(tokens: Sequence[Token], condition: ReadCondition, units: Units) -> ReadCondition:

@@ -34,13 +34,15 @@ def change(tokens: Sequence[Token], first: int, last: int, quantity: Quantity) -
         named = _is_dose(tokens, last, quantity) or _is_named(tokens, first, last, quantity)
         return "" if named else quantity.change
     bounded = quantity.comparator_span is not None and quantity.comparator_span[0] < quantity.value_span[0]
-    if first < 2 or not bounded:
+    if first < 2:
         return ""
     what, noun = tokens[first - 2], tokens[first - 1].low
     if what.kind != "word" or what.low in FUNCTION_WORDS or what.low == "high":
         return ""  # "high rise over 100 m"
-    if noun == "loss":
-        return "down" if what.low == "weight" else ""
+    if noun == "loss" and what.low == "weight" and quantity.unit not in DOSES:
+        return "down" if bounded or quantity.family == "mass" else ""
+    if noun == "loss" or not bounded:
+        return ""
     noun = noun.removesuffix("s")
     return CHANGES.get(noun) or (SHARES.get(noun, "") if quantity.unit in PARTS else "")
 
@@ -54,6 +56,8 @@ def _is_dose(tokens: Sequence[Token], last: int, quantity: Quantity) -> bool:
 
 def _is_named(tokens: Sequence[Token], first: int, last: int, quantity: Quantity) -> bool:
     """Whether a word of change belongs to what is asked for, or to the next amount: "2 gb older than 30 days"."""
+    if last + 1 < len(tokens) and tokens[last].low in NOUNS_TOO and tokens[last + 1].kind == "number":
+        return True  # "shoes under 250 g drop 4 mm"
     if last + 1 < len(tokens) and tokens[last].low in MORE + LESS and tokens[last + 1].low in ("than", "then"):
         return True
     moves = [k for k, t in enumerate(tokens[:first]) if t.low in MOVES or t.low in TURNS]

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, VERBS
-from qbench.quantities.english.query_conditions import CAPACITIES, DIMENSIONS, MEASURED, ReadCondition
-from qbench.quantities.english.query_naming import HAS, LEADING, has_family
+from qbench.quantities.english.query_attributes import CAPACITIES, DIMENSIONS, LEADING, MEASURED, families, has_family
+from qbench.quantities.english.query_conditions import ReadCondition
 from qbench.quantities.english.query_text import SearchWord
 from qbench.quantities.types import Span
 from qbench.quantities.units import Units
@@ -41,6 +41,9 @@ JOINERS = re.compile(r"(?:(?:of|in|for|on|per|to|from|by)(?: the| a| an)?)?", re
 RELATIVE = frozenset(("that", "which", "who"))
 HAVING = frozenset("with w/ having has have had".split())
 _PARTS = re.compile(r"[,;:!?|]")
+
+LENDINGS = frozenset(("loan", "mortgage"))
+"""Measured words that are what a query asks for: "loan of 20000 over 5 years"."""
 
 Chunk = list[int]
 """Positions of search words that stand together."""
@@ -149,9 +152,13 @@ class Concepts:
         chunks = self._chunks(self._between(0, self._spans[0][0]))
         things = [chunk for chunk in chunks if not all(self._is_verb(n) for n in chunk)]
         opening = self._trimmed((things or chunks)[0]) if chunks else self._right(0)
-        while len(opening) > 1 and self._words[opening[-1]].text.lower() in MEASURED | LEADING:
+        while len(opening) > 1 and self._is_measure(opening[-1]):
             opening = opening[:-1]  # of "van range over 200 miles below $30k" the van has the price
         return opening
+
+    def _is_measure(self, n: int) -> bool:
+        word = self._words[n].text.lower()
+        return (word in MEASURED and word not in LENDINGS) or word in LEADING or len(word) == 1
 
     def _left(self, k: int) -> Chunk:
         """The words that lead to condition k, after the one before it."""
@@ -192,6 +199,10 @@ class Concepts:
         stop = self._spans[k + 1][0] if k + 1 < len(self._spans) else len(self._text)
         chunks = self._chunks(self._between(self._spans[k][1], stop))
         chunks = [chunk for chunk in map(self._trimmed, chunks) if chunk]
+        if chunks and len(chunks[0]) > 1 and k + 1 < len(self._spans) and self._has(k + 1, chunks[0][-1]):
+            parted = self._gap(self._ends[chunks[0][-2]], self._starts[chunks[0][-1]]) != ""
+            if (parted or self._conditions[k + 1].plain) and not self._gap(self._ends[chunks[0][-1]], stop):
+                return chunks[0][:-1]  # "24 weeks pregnant bp 150/95", "3 beds for rent up to 900"
         return chunks[0][:MOST_WORDS] if chunks else []
 
     def _trimmed(self, chunk: Chunk) -> Chunk:
@@ -248,18 +259,21 @@ class Concepts:
     def _is_whole(self, k: int, chunk: Chunk) -> bool:
         """Whether a chunk ends before a word that has another amount than condition k, a limit or a code."""
         after = self._words[chunk[-1] + 1].text.lower()
+        leads = k + 1 < len(self._spans) and self._gap(self._ends[chunk[-1] + 1], self._spans[k + 1][0]) == ""
+        if leads and self._has(k, chunk[-1]):
+            return True  # "20 cm blade hrc 60+"
         if after in LEADING and k + 1 < len(self._spans) and self._has(k + 1, chunk[-1] + 1):
             return self._gap(self._ends[chunk[-1] + 1], self._spans[k + 1][0]) == ""  # "25% share deposit 5%"
         return self._has(k, chunk[-1] + 1) is False or after in LIMITS or after[0].isdecimal()
 
     def _has(self, k: int, n: int) -> bool | None:
         """Whether word n has amounts of the kind of condition k; None for a word of which nothing is known."""
-        has = HAS.get(self._words[n].text.lower())
+        has = families(self._words[n].text.lower())
         return None if has is None else has_family(has, self._units.get(self._conditions[k].unit).family)
 
     def _inside(self, k: int) -> Chunk:
-        """The words between the parts of condition k: the "magnitude" of "above magnitude 6"."""
-        inside = set() if self._conditions[k].unit else set(self._within([self._spans[k]]))
+        """The words between the parts of condition k: "above magnitude 6", "a bigger battery than 5 Ah"."""
+        inside = set(self._within([(self._spans[k][0], self._conditions[k].value_span[0])]))
         return [n for n in self._free if n in inside]
 
     def _gap(self, start: int, end: int) -> str:

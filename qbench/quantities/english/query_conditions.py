@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from qbench.quantities.english.amounts import CALENDAR_YEAR
+from qbench.quantities.english.query_attributes import MEASURED, families, has_family
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Change, Comparator, Span
 from qbench.quantities.units import Units
@@ -24,28 +25,6 @@ OUT_OF = (4.0, 5.0, 6.0, 10.0, 20.0, 100.0)
 RESTATED = 0.05
 """How far an amount in brackets may be from the one before it that it restates, as a share."""
 DOSES = frozenset(("milligram", "microgram", "international unit", "millilitre"))
-MEASURED = frozenset(
-    "price budget cost rent salary wage fee rating score metascore points size index ratio age capacity population "
-    "ph bmi gpa iq eps spf count number total level rank value rate weight height length width depth distance speed "
-    "power temperature pressure humidity odds quantity qty amount storage bp percentile efficiency magnitude p/e "
-    "dose par handicap attendance employees revenue profit sales income turnover calories protein earned earning "
-    "earns sleeps sleeping seats seating serves serving feeds fits hosts accommodates grossed grossing grosses "
-    "netted netting scored scoring scores rated weighing weighs costing paid paying "
-    "pays "
-    "hba1c a1c glucose egfr crp esr hb hgb haemoglobin hemoglobin ferritin tsh psa ldl hdl triglycerides wbc inr hr rr "
-    "spo2 sats gcs lactate troponin d-dimer dimer fio2 peep map sbp dbp fev1 bnp ntprobnp alt ast bilirubin albumin "
-    "calcium magnesium phosphate sodium potassium urea bun creatinine amh fsh lh vei era platelets pulse temp fever "
-    "sugar cholesterol loan mortgage deposit".split()
-)
-"""What a bare number right after it is a value of: "score 80", "grossed 500000". After other words it is one of a name:
-"iphone 13"."""
-CAPACITIES = frozenset(
-    "sleeps sleeping seats seating serves serving feeds fits hosts accommodates carries holds".split()
-)
-"""Those among them that say how many a thing is for, and nothing of the amounts that follow."""
-OPENING = 6
-DIMENSIONS = frozenset("away apart left remaining tall high long wide deep thick across old max min or more".split())
-"""Words after an amount that name nothing of their own: "a beach 500 m away"."""
 PORTIONS = frozenset("g ml kg km l ul mm3".split())
 OFTEN, EACH = frozenset("once twice thrice".split()), frozenset("a an per each every".split())
 TURNS, DAILY = frozenset("day week month year hour".split()), frozenset("daily weekly monthly hourly".split())
@@ -109,14 +88,15 @@ def portions(tokens: Sequence[Token]) -> Iterator[Span]:
 
 
 def _ratings(tokens: Sequence[Token], conditions: Sequence[ReadCondition]) -> list[ReadCondition]:
-    """Drop the scales of ratings: "8.3/10 stars" is 8.3 stars."""
+    """Drop the scales of ratings: "8.3/10 stars" is 8.3 stars, and "300 to 1" 300."""
     merged: list[ReadCondition] = []
     for each in conditions:
         a = merged[-1] if merged else None
         number = bisect_left(tokens, each.value_span[0], key=lambda t: t.start)
-        out_of = a is not None and not a.unit and each.low in OUT_OF
         joint = "" if a is None else " ".join(t.low for t in tokens[a.last : number])
-        if a is not None and out_of and a.high <= each.low and joint in ("/", "out of"):
+        to_one = each.low == 1 and joint == "to"
+        out_of = each.low in OUT_OF and joint in ("/", "out of") and a is not None and a.high <= each.low
+        if a is not None and not a.unit and (to_one or out_of):
             between = tokens[a.last].start, tokens[number - 1].end
             merged[-1] = replace(
                 a,
@@ -230,7 +210,7 @@ def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: U
     done: list[ReadCondition] = []
     for b in conditions:
         a = done[-1] if done else None
-        if a is not None and _connected(tokens, a, b):
+        if a is not None and _connected(tokens, a, b, units):
             if a.unit and not b.unit and not b.plain and not _scaled(tokens, a, b):
                 b = replace(b, unit=a.unit, unit_span=a.unit_span)
             elif b.unit and not a.unit and not a.plain and b.unit != CALENDAR_YEAR and _one_thing(tokens, a, b, units):
@@ -243,11 +223,14 @@ def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: U
     return done
 
 
-def _connected(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -> bool:
+def _connected(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: Units) -> bool:
     """Whether two conditions are on one thing: "over 2 and under 5 kg", "more than 2 less than 5 kg"."""
     if a.last == b.first:
         sides = (a.comparator[0], b.comparator[0]) == ((">", "<") if a.low < b.low else ("<", ">"))
         open_ended = tokens[a.last - 1].kind == "number"  # not "rating of 4 or above under $20"
+        lead = families(tokens[a.first - 1].low) if a.first else None
+        if lead is not None and not has_family(lead, units.get(b.unit).family):
+            return False  # "rating above 8.5 under 30 euros"
         return sides and open_ended and not a.unit and b.low / _NEARLY <= a.low <= b.low * _NEARLY
     return all(t.low in CONNECTORS for t in tokens[a.last : b.first])
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, SEARCH_NOISE
+from qbench.quantities.english.query_attributes import MEASURED, WORN
 from qbench.quantities.english.query_concepts import LIMITS, RANKED
-from qbench.quantities.english.query_conditions import MEASURED
-from qbench.quantities.english.query_naming import WORN
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Quantity
 
@@ -50,6 +49,7 @@ RUNNING = frozenset(
 )
 """Words beside which "5k" is a race."""
 
+ERAS = frozenset(("bc", "bce", "ad"))
 HOTTEST = 5000.0
 """Nobody asks for so many degrees."""
 BRANDS = frozenset("xiaomi oneplus redmi mi poco iphone ipad pixel realme honor nokia moto motorola galaxy".split())
@@ -65,7 +65,7 @@ def is_name(tokens: Sequence[Token], number: int, first: int, last: int, quantit
         first, last: its token range with its unit and the words that bound it.
         quantity: as it was read.
     """
-    if is_race(tokens, first, last, quantity):
+    if is_race(tokens, first, last, quantity) or (last < len(tokens) and tokens[last].low in ERAS):
         return True
     return any(names(tokens, number, quantity) for names in (is_sprint, is_format, is_oil, is_model, is_fineness))
 
@@ -169,7 +169,7 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
     if [t.low for t in tokens[last : last + 2]] == ["out", "of"]:
         return False  # "hotel 4.5 out of 5"
     if first > 1 and tokens[first - 1].low in CROSSES and _multiplies(tokens, first - 1):
-        return False  # "water 1.5 l x 6", "batteries x8"
+        return False  # "water 1.5 l x 6", "batteries x8", "bath 1700 x 700"
     if not first or not (tokens[first - 1].kind == "word" or _ends_code(tokens, first - 1)):
         return False
     lead, bounds = tokens[first - 1].low, first < number or (not counted and last > number + 1)
@@ -186,14 +186,15 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
         return True
     if lead == "size" and last < len(tokens) and _goes_on(tokens, number, last):
         return True  # "size 14 dress", "size 5 11-16 kg"
-    if is_paid_for(tokens, last):
-        return False  # "rooms 40 a night"
+    if is_paid_for(tokens, last) or (last < len(tokens) and tokens[last].low == "per"):
+        return False  # "rooms 40 a night", "seeds 500 per packet"
     return not (lead in MEASURED or lead in FUNCTION_WORDS or lead in SEARCH_NOISE or lead in LIMITS)
 
 
 def _multiplies(tokens: Sequence[Token], k: int) -> bool:
-    """Whether the x at token k says how many there are: it touches its number, or stands behind a unit."""
-    return glued(tokens[k], tokens[k + 1]) or (tokens[k - 1].kind == "word" and tokens[k - 2].kind == "number")
+    """Whether the x at token k says how many there are: it touches its number, or stands behind another or a unit."""
+    numbers = tokens[k - 1].kind == "number" or tokens[k - 2].kind == "number"
+    return numbers or glued(tokens[k], tokens[k + 1])
 
 
 def _goes_on(tokens: Sequence[Token], number: int, last: int) -> bool:
@@ -213,4 +214,4 @@ def is_paid_for(tokens: Sequence[Token], k: int) -> bool:
     """Whether "a month", "per hour" stands at token k."""
     if k + 1 >= len(tokens) or tokens[k].low not in EACH:
         return False
-    return tokens[k + 1].low in PERIODS or (tokens[k].low == "per" and tokens[k + 1].low in AREAS)
+    return tokens[k + 1].low in PERIODS or (tokens[k].low in ("per", "a") and tokens[k + 1].low in AREAS)

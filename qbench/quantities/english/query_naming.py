@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
+from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.lexicon import FUNCTION_WORDS
-from qbench.quantities.english.query_conditions import CAPACITIES, DIMENSIONS, DOSES, ReadCondition
+from qbench.quantities.english.query_attributes import (
+    CAPACITIES,
+    DIMENSIONS,
+    LEADING,
+    PARTS,
+    SCALES,
+    families,
+    has_family,
+)
+from qbench.quantities.english.query_conditions import ReadCondition
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import Span
 from qbench.quantities.units import Units
@@ -14,62 +24,42 @@ from qbench.quantities.units import Units
 SUBSTANCES = frozenset(("mass", "ratio", "volume", "energy", "data", "image", "length", "mass concentration"))
 """Families of units after which the thing measured is named: "5% alcohol", "16 GB RAM", "54 cm frame"."""
 SUBSTANCE_WORDS, _MOST_WORDS = 2, 4
-SELDOM = frozenset(("length", "image", "mass concentration"))
+_SEVERAL = 2
+SELDOM = frozenset(("length", "image", "mass concentration", "volume"))
 """Those after which the name of the next amount is as likely: "crp above 10 mg/l children under 5"."""
-WORN = frozenset("waist leg inseam collar chest bust".split())
-"""What a bare number before it is the size of: "jeans 32 waist"."""
-PARTS = WORN | frozenset(
-    "screen display panel frame cable cord blade wheel wheels rim rims tyre tyres tire tires heel heels lens aperture "
-    "barrel deck hose pipe driver drivers fabric".split()
-)
-"""What has a length of its own, named after it: "27 inch screen"."""
-LEADING = frozenset(
-    "rating score size index ratio capacity population rate height width length depth distance speed power temperature "
-    "pressure age efficiency dose weight volume output range storage span reach payload torque flow diameter radius "
-    "thickness clearance runtime elevation altitude read write download upload deposit "
-    "gap".split()
-)
-"""What stands before its own amount, of money and otherwise: "ter below 0.15% fund size > 500m"."""
-_MONEY = (
-    "price prices budget cost costs salary rent deposit fee fees wage income revenue sales profit turnover bills cap "
-    "size"
-)
-_NUTRIENTS = "protein fat sugar sugars carbs fibre fiber salt sodium alcohol"
-_FAMILIES = {
-    "length": " ".join(PARTS) + " height width length depth distance range span reach diameter radius thickness "
-    "clearance elevation altitude travel size gap",
-    "time": "experience exp warranty guarantee playtime runtime battery maturity holiday holidays leave vacation "
-    "follow-up followup notice playback standby talktime autonomy time duration",
-    "charge": "battery batteries capacity", "energy": "battery batteries", "voltage": "battery batteries motor",
-    "frequency": "refresh bandwidth rate speed display screen panel", "current": "motor",
-    "luminance": "display screen", "power": "motor engine wattage output power charger", "sound": "noise",
-    "data": "ram memory storage ssd hdd disk cache vram", "image": "camera sensor selfie resolution",
-    "mass": f"weight payload load capacity baggage luggage dose {_NUTRIENTS} caffeine",
-    "ratio": f"abv ltv apr coupon yield return returns margin dividend discount ter roe roi humidity efficiency "
-    f"charge charges deposit share turnout moisture incline hba1c rate ratio {_NUTRIENTS}",
-    "volume": "boot trunk tank volume capacity size", "flow": "flow rate", "speed": "speed wind",
-    "data rate": "speed read write download upload", "transfer rate": "speed read write download upload",
-    "area": "plot garden lot land site yard field paddock grounds size", "temperature": "temperature temp",
-    "pressure": "pressure", "torque": "torque", "age": "age ages", "currency": _MONEY,
-    "": f"{_MONEY} rating score ph bmi egfr inr iq gpa pe p/e p/b cop seer spf gcs index ratio rate magnitude age "
-    "capacity population hba1c potassium output",
-    "none": "class colour color edition brand",
-}  # fmt: skip
-"""Families of units, "" for bare numbers, and the words that have such an amount."""
-HAS: Mapping[str, frozenset[str]] = {
-    word: frozenset(family for family, words in _FAMILIES.items() if word in words.split())
-    for word in " ".join(_FAMILIES.values()).split()
-}
-"""The families that an amount of each word has, so that it goes with one of them: "40 cm cutting width 36 v"."""
 
 
 def with_names(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
     """With what follows each amount as the words of its concept: "beer under 5% alcohol", "10 g protein, 5 g sugar"."""
     following = [*conditions[1:], None][: len(conditions)]
+    behind = [_run(tokens, each, after) for each, after in zip(conditions, following, strict=True)]
+    if _all_behind(conditions, behind, units):
+        return [
+            replace(each, concept_spans=tuple((t.start, t.end) for t in run))
+            for each, run in zip(conditions, behind, strict=True)
+        ]
     return [
         replace(each, concept_spans=tuple(_substance(tokens, each, after, units)))
         for each, after in zip(conditions, following, strict=True)
     ]
+
+
+def _run(tokens: Sequence[Token], condition: ReadCondition, after: ReadCondition | None) -> list[Token]:
+    """All that stands between an amount and the next, or the end, where it is words that may name something; or []."""
+    run = list(tokens[condition.last : len(tokens) if after is None else after.first])
+    named = all(t.kind == "word" and t.low not in FUNCTION_WORDS | DIMENSIONS for t in run)
+    return run if named and len(run) <= _MOST_WORDS else []
+
+
+def _all_behind(conditions: Sequence[ReadCondition], behind: Sequence[Sequence[Token]], units: Units) -> bool:
+    """Whether each of several amounts is followed by its name, to the end: "bearing 25 mm bore 52 mm od"."""
+    if len(conditions) < _SEVERAL or not conditions[0].first or not all(behind):
+        return False
+    kinds = [units.get(each.unit).family for each in conditions]
+    plain = all(each.plain and kind not in ("", "count") for each, kind in zip(conditions, kinds, strict=True))
+    told = has_family(families(behind[-1][-1].low) or frozenset(), kinds[-1])  # "18 g dose 36 g yield"
+    names_next = not told and any(run[-1].low in LEADING and run is not behind[-1] for run in behind)
+    return plain and not names_next and not any(kind.startswith("currency") for kind in kinds)
 
 
 def _substance(
@@ -85,7 +75,11 @@ def _substance(
     """
     k, stop, found = condition.last, len(tokens) if after is None else after.first, list[Token]()
     family = units.get(condition.unit).family
-    of = k < stop and tokens[k].low == "of"
+    if condition.unit == "count" and k < stop and tokens[k].kind == "word" and tokens[k].low not in FUNCTION_WORDS:
+        if k + 1 == stop and after is not None and after.plain:
+            return []  # "microscope 1000x objective 100x"
+        return [(tokens[k].start, tokens[k].end)]  # "10x zoom"
+    of = k < stop and (tokens[k].low == "of" or _is_in(tokens, k, family))  # "10 nm in diameter"
     k += of
     while k < stop and len(found) < _MOST_WORDS and tokens[k].kind == "word":
         if tokens[k].low in FUNCTION_WORDS or tokens[k].low in DIMENSIONS:
@@ -95,13 +89,23 @@ def _substance(
     reached = after if k == stop and not of else None
     if reached is not None and condition.first and _is_next(tokens, condition, reached, units):
         return []
-    own = _own(found, family, None if reached is None else units.get(reached.unit).family, opens=not condition.first)
+    lead = families(tokens[condition.first - 1].low) if condition.first else None
+    led = lead is not None and has_family(lead, family)
+    following = None if reached is None else units.get(reached.unit).family
+    own = _own(found, family, following, opens=not condition.first, led=led)
     if own is None:
-        own = _follows(tokens, condition, reached, found[:SUBSTANCE_WORDS], of=of, units=units)
+        own = _follows(condition, reached, found[:SUBSTANCE_WORDS], of=of, led=led, units=units)
     return [(t.start, t.end) for t in own]
 
 
-def _own(found: Sequence[Token], family: str, following: str | None, *, opens: bool) -> list[Token] | None:
+def _is_in(tokens: Sequence[Token], k: int, family: str) -> bool:
+    """Whether "in diameter" and the like stands at token k, of what an amount of that family has."""
+    return (
+        tokens[k].low == "in" and k + 1 < len(tokens) and has_family(families(tokens[k + 1].low) or frozenset(), family)
+    )
+
+
+def _own(found: Sequence[Token], family: str, following: str | None, *, opens: bool, led: bool) -> list[Token] | None:
     """The words that go with an amount by the family of its unit; None where no word goes with it or with the next.
 
     Args:
@@ -109,14 +113,16 @@ def _own(found: Sequence[Token], family: str, following: str | None, *, opens: b
         family: of the amount's unit.
         following: the family of the next amount's unit; None where the words don't reach it.
         opens: whether the amount opens the query.
+        led: whether the word before the amount names it: "ram 16 gb ssd 512 gb".
     """
     last, decided = -1, False
     for n, token in enumerate(found):
-        has = HAS.get(token.low)
+        has = families(token.low)
         if has is None:
             continue
         here, there = has_family(has, family), following is not None and has_family(has, following)
-        if there and (not here or (token.low in LEADING and not opens)):
+        leads = token.low in LEADING or (token.low in SCALES and not following)
+        if there and (not here or led or (leads and not opens)):
             decided = True
             break
         if here:
@@ -124,18 +130,13 @@ def _own(found: Sequence[Token], family: str, following: str | None, *, opens: b
     return list(found[: last + 1]) if decided else None
 
 
-def has_family(has: frozenset[str], family: str) -> bool:
-    """Whether a word that has the families of `has` may have an amount of that one."""
-    return ("currency" if family.startswith("currency") else family) in has
-
-
 def _follows(
-    tokens: Sequence[Token],
     condition: ReadCondition,
     after: ReadCondition | None,
     found: list[Token],
     *,
     of: bool,
+    led: bool,
     units: Units,
 ) -> list[Token]:
     """The words after an amount that nothing is known of: those of a substance, unless they name the next amount."""
@@ -143,11 +144,7 @@ def _follows(
     if not found or not condition.unit or not (of or family in SUBSTANCES):
         return []
     if after is not None and condition.first:
-        late = tokens[condition.last - 1].end > max(condition.value_span[1], *(condition.unit_span or (0, 0)))
-        drug = after.unit.partition(" per ")[0] in DOSES and (
-            late or (family == "mass" and condition.unit not in DOSES)
-        )
-        if drug or _names(found[-1], family, after, units):
+        if (after.plain and (led or not condition.plain)) or _names(found[-1], family, after, units):
             return []  # "10% or more semaglutide 2.4 mg", "over 80 kg enoxaparin 40 mg"
     return found
 
@@ -157,7 +154,7 @@ def _is_next(tokens: Sequence[Token], condition: ReadCondition, after: ReadCondi
 
     "omega 3 1000 mg epa at least 500 mg", "fertiliser 20 kg nitrogen at least 27%".
     """
-    bounded = tokens[after.first].start < after.value_span[0] and not after.plain
+    bounded = not after.plain
     alone = after.last >= len(tokens) or tokens[after.last].kind != "word" or tokens[after.last].low in FUNCTION_WORDS
     here, there = units.get(condition.unit), units.get(after.unit)
     named = condition.plain or tokens[condition.first - 1].kind == "word"
@@ -167,8 +164,12 @@ def _is_next(tokens: Sequence[Token], condition: ReadCondition, after: ReadCondi
 
 def _names(word: Token, family: str, after: ReadCondition, units: Units) -> bool:
     """Whether a word between two conditions names the second: "ter below 0.15% fund size > 500m", "300 g price 5"."""
+    if word.low in PEOPLE and (not after.plain or after.unit.endswith(" of age")):
+        return True  # "calcium 1200 mg daily women over 50"
     if not after.unit and word.low in CAPACITIES:
         return True  # "slow cooker 6.5 l serves 8"
     if units.get(after.unit).family.startswith("currency"):
         return False
-    return word.low in LEADING or (family in SELDOM and word.low not in PARTS)
+    has = families(word.low)
+    other = has is not None and not has_family(has, units.get(after.unit).family)  # "servo 20 kg torque 180 degrees"
+    return (word.low in LEADING and not other) or (family in SELDOM and word.low not in PARTS)

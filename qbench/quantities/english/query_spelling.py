@@ -6,14 +6,48 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 
-_CAPITALS = {symbol.lower(): symbol for symbol in "W V IU Wh kJ MWh MHz Ah mA mV VA GW nF pF Da".split()}
-_CAPITALS["uf"] = "µF"
-_SYMBOLS = re.compile(
-    r"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)(?:(?P<space>\s?)(?P<symbol>w|v|iu|wh|kj|mwh|mhz|da|[unp]f)|(?P<glued>ah|ma|mv|va|gw))"
-    r"(?![\w'’/.])(?!(?<=\sv)\s+\d)"
+from qbench.quantities.units import Units
+
+_AFTER_NUMBERS = re.compile(
+    r"(?:(?<![\w.,])|(?<=\dx))(?P<number>\d+(?:[.,]\d+)?(?P<space>\s?))(?P<symbol>[a-zµμ]{1,3})(?![\w'’.²³]|/\d|\^)"
 )
-"""Symbols with capital letters: "65w charger", "12 v battery"; not the versus of "team a 3 v 2 team b"."""
+"""What may be a symbol with capital letters: "65w charger", "12 v battery"."""
+_VERSUS = re.compile(r"(?<![\w.])\d\s(?=v\s\d(?:\s[a-z]{3}|$))")
+"""The first of "team a 3 v 2 team b"."""
+_BELOW = re.compile(r"(?:(?<=[a-z]/)|(?<=per ))(?P<symbol>[a-zµμ]{2,3})(?![\w'’.²³]|\^)")
+"""One below a line: "nv/khz", "euros per mwh"."""
+_MILLI = frozenset("mv ma mh mf mc mt".split())
+"""Symbols that mean thousandths rather than millions."""
+_OTHERWISE = frozenset("a j k n pa mn mr mw td ci ev ga nt ut un hz kw kv ms nl fl".split())
+"""Those that more often are something else, or are told by other words of the query: see `_LETTERS`."""
+_GLUED_ONLY = frozenset("ah ma mv va na nh mh mc mk wb eb nc pl ej gl".split())
+"""Those that are words or states after a space."""
+
+
+@lru_cache(maxsize=4)
+def _small_symbols(units: Units) -> dict[str, str]:
+    """The symbols of two or three letters and the volt and watt, by their small letters, where those mean no other."""
+    found: dict[str, str] = {}
+    for unit in units:
+        for symbol in unit.symbols if unit.family != "currency" else ():
+            low = symbol.lower()
+            for small in (low, re.sub("[µμ]", "u", low)):
+                if len(small) != len(symbol) or small == symbol or not small.isalpha() or small in _OTHERWISE:
+                    continue
+                if (
+                    len(small) > 3
+                    or units.preceding(small.upper()) is not None
+                    or any(known(small) is not None for known in (units.symbol, units.named))
+                ):
+                    continue
+                if small not in found or (found[small][0] == "m") != (small in _MILLI):
+                    found[small] = symbol
+    return found
+
+
 _WIRELESS = re.compile(
     r"(?<![\w.])[2-6]g(?=\s(?:phones?|smartphones?|iphones?|mobiles?|routers?|networks?|modems?|tablets?|laptops?|sim|"
     r"plans?|towers?|coverage|data|internet|broadband|hotspots?|$)|$)"
@@ -33,7 +67,7 @@ _PAID = re.compile(
     r"(?<![\w.,/$€£¥₹-])(?P<amount>\d+(?:[.,]\d+)*k?)"
     r"(?P<each>\s?(?:pcm|pw|ppn|pppn|pppw|p/[mwnha]|"
     r"/\s?(?:m2|m²|sqm|sqft|kg|lb|litre|liter|gal|mo|month|wk|week|nt|night|hr|hour|yr|year))"
-    r"|(?<!\.\d)(?<!k)ph|(?<=\d\d\d)p[ma]|(?<=k)\s?pa)(?![\w/’'-])",
+    r"|(?<!\.\d)(?<!k)ph|(?<=\d\d\d)p[ma]|(?<=k)\spa)(?![\w/’'-])",
     re.IGNORECASE,
 )
 """An amount of money without its currency, by what it is paid for each: "room 110pw", "salary 45k pa"."""
@@ -44,10 +78,7 @@ _CUPS = re.compile(r"(?<![\w.,/])[2-5]\d(?:[a-k]|dd|ee|ff|gg|hh)(?![\w/-])", re.
 """Sizes of what is worn: "bra 34c"."""
 _BATTERIES = re.compile(r"(?<![\w.,/])(?:[2-8]s|\d{2,3}c)(?![\w/-])", re.IGNORECASE)
 """The cells and the strength of a battery of models: "lipo 4s 1500mah 100c"."""
-_DUAL = re.compile(
-    r"(?<=\d(?:v|a|w))/(?=\d+(?:\.\d+)?(?:v|a|w)(?!\w))|(?<=\d[cf])/(?=\d+[cf](?!\w))|(?<=\d[gk][bg])/(?=\d+(?:\.\d+)?(?:gb|tb|kg)(?!\w))",
-    re.IGNORECASE,
-)
+_DUAL = re.compile(r"(?<=\d)(?P<left>[a-z]{1,3})/(?=\d+(?:\.\d+)?(?P<right>[a-z]{1,3})(?!\w))", re.IGNORECASE)
 """What stands between the two of "12v/230v", "washer dryer 8kg/5kg"."""
 _GLUED = re.compile(r"(?<!\w)(?P<bound>under|below|over|above|max|min|upto)(?=[$€£]?\d)", re.IGNORECASE)
 _BOUNDS = {"under": "<", "below": "<", "over": ">", "above": ">", "max": "≤", "min": "≥", "upto": "≤"}
@@ -95,7 +126,8 @@ _UNPAID = re.compile(r"\b(?:ahi|events?|index|rates?|episodes?|seizures?|times|s
 """What is counted in an hour or a week, or measured in pascals, and not paid."""
 _CLOCK = re.compile(r"(?:1[0-2]|0?[1-9])(?:[.:]?[0-5]\d)?pm", re.IGNORECASE)
 _DEGREES = re.compile(
-    r"(?<![\w.,])(?P<number>-?\d{2,4}(?:\.\d)?) (?P<scale>[cf])(?=$|[,;)]|\s(?:in|for|or|and|at|to)\s)"
+    r"(?<![\w.,])(?P<number>-?\d{2,4}(?:\.\d)?) (?P<scale>[cf])"
+    r"(?=$|[,;)<>]|\s(?:in|for|or|and|at|to|with|under|over|below|above|less|more|max|min|[<>≤≥])\s)"
 )
 """Degrees in small letters, after a space: "polymers 100-150 c"; not the kind of "type 2 c"."""
 _CURRENT = re.compile(
@@ -107,10 +139,10 @@ _CURRENT = re.compile(
 """Words beside which the "a" of "13a" is amperes: elsewhere it is part of a name or of a house's number."""
 _FORCE = re.compile(
     r"\b(?:life ?jackets?|lifejackets?|buoyancy|forces?|springs?|struts?|load cells?|thrust|magnets?|actuators?|"
-    r"pull|tensile|strength)\b",
+    r"pull|tensile|strength|carabiners?|slings?|anchors?|beams?|loads?|piles?|columns?)\b",
     re.IGNORECASE,
 )
-"""Words beside which the "n" of "150n" is newtons."""
+"""Words beside which the "n" of "150n" is newtons, and "kn" no knots."""
 _LIGHT = re.compile(
     r"\b(?:leds?|bulbs?|lamps?|lights?|lighting|downlights?|spotlights?|floodlights?|lm|lumens?|"
     r"colou?r temp(?:erature)?|white)\b",
@@ -129,13 +161,20 @@ _IMPACT = re.compile(
 """Words beside which the "j" of "5 j" is joules."""
 _SUCTION = re.compile(r"\b(?:suction|vacuums?|hoovers?|pressure|robot)\b", re.IGNORECASE)
 """Words beside which the "pa" of "4000pa" is pascals."""
+_TORQUE = re.compile(
+    r"\b(?:torque|wrench(?:es)?|steppers?|servos?|gearbox(?:es)?|engines?|impact|screwdrivers?)\b", re.IGNORECASE
+)
+"""Words beside which the "nm" of "60 nm" is newton metres."""
 _LETTERS = (
     (re.compile(r"(?<![\w.,])(?<!\bflat )(?<!\bphone )(?<!\bpixel )(\d+(?:\.\d+)?)a(?![\w'’/.-])"), _CURRENT, "A"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)n(?![\w'’/.-])"), _FORCE, "N"),
+    (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)kn(?![\w'’.-])"), _FORCE, "kN"),
     (re.compile(r"(?<![\w.,$€£])([1-9]\d{3}|1\d{4})k(?![\w'’/.])"), _LIGHT, "K"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)j(?![\w'’/.-])"), _IMPACT, "J"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)ev(?![\w'’/.-])"), _ENERGY, "eV"),
     (re.compile(r"(?<![\w.,])(\d+\s?)pa(?![\w'’/.-])"), _SUCTION, "Pa"),
+    (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)nm(?![\w'’/.-])"), _TORQUE, "Nm"),
+    (re.compile(r"(?<![\w.,])(\d+\.\d+)a(?![\w'’/.-])"), re.compile(r"\d\.\d+a"), "A"),
 )
 """Letters after a number that are a symbol with a capital where the other words say so."""
 _WATTS = re.compile(r"(?<=\d)(?P<space>\s?)mw\b")
@@ -154,7 +193,7 @@ _ONE = re.compile(
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d+,\d{1,2}(?![\d,]|\.\d|\s?(?:or|and)\s\d)")
 
 
-def as_in_prose(text: str) -> str:
+def as_in_prose(text: str, units: Units) -> str:
     """The text as a document would write it, of the same length: "65w" is "65W", "usd 100" "USD 100", "1,5" "1.5"."""
     text = _DECIMAL_COMMA.sub(lambda match: match.group().replace(",", "."), text)
     text = _POINTS.sub(lambda match: match.group().replace(".", ","), text)
@@ -169,14 +208,18 @@ def as_in_prose(text: str) -> str:
     text = _ONE.sub(lambda match: match["bound"] + "1".ljust(len(match["one"])), text)
     text = _ALL_IN_ONE.sub(lambda match: re.sub(r"\s", "-", match.group()), text)
     text = _NAMED_MAX.sub("pro", text)
-    text = _DUAL.sub(" ", text)
+    text = _DUAL.sub(_parted, text)
     text = _GRAND.sub(lambda match: ("k" if match.group()[1] in "gG" else "M").ljust(len(match.group())), text)
     if _CORSETRY.search(text):
         text = _CUPS.sub(lambda match: "x" * len(match.group()), text)
     if _CELLS.search(text):
         text = _BATTERIES.sub(lambda match: "x" * len(match.group()), text)
-    text = _NAMES.sub(lambda match: re.sub(r"\S", "x", match.group()), text)
-    text = _SYMBOLS.sub(_with_capitals, text)
+    text = _NAMES.sub(lambda match: re.sub(r"\s", "-", re.sub(r"\S", "x", match.group())), text)
+    symbols = _small_symbols(units)
+    electric = _CURRENT.search(text) is not None
+    if not _VERSUS.search(text):
+        text = _AFTER_NUMBERS.sub(lambda match: _with_capitals(match, symbols, spaced=electric), text)
+    text = _BELOW.sub(lambda match: symbols.get(match["symbol"], match["symbol"]), text)
     if _DEVICES.search(text):
         text = _WIRELESS.sub(lambda match: match.group().upper(), text)
     text = _DEGREES.sub(lambda match: match["number"] + "°" + match["scale"].upper(), text)
@@ -198,5 +241,17 @@ def _with_stand_in(match: re.Match[str]) -> str:
     return match["amount"] + STAND_IN.ljust(len(match["each"]))
 
 
-def _with_capitals(match: re.Match[str]) -> str:
-    return match["number"] + (match["space"] or "") + _CAPITALS[match["symbol"] or match["glued"]]
+def _with_capitals(match: re.Match[str], symbols: Mapping[str, str], *, spaced: bool) -> str:
+    """The number with its symbol as `symbols` writes it; `spaced` where those that may be words are none."""
+    low = match["symbol"]
+    return (
+        match.group()
+        if match["space"] and low in _GLUED_ONLY and not spaced
+        else match["number"] + symbols.get(low, low)
+    )
+
+
+def _parted(match: re.Match[str]) -> str:
+    """The unit of the first of two amounts in one kind of unit, without the line between them."""
+    left, right = match["left"].lower(), match["right"].lower()
+    return match["left"] + (" " if left[-1] == right[-1] or {left, right} == {"c", "f"} else "/")

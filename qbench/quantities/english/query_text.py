@@ -30,6 +30,8 @@ _TO_US = frozenset("ask show give tell let get find help of for about to with th
 """Words with which "us" is no country: "show us flats", but "us states"."""
 _PARTICLES = frozenset("out off up".split())
 """Words that go with the one before: "call out", "laid off", "follow up"."""
+_ASKING = frozenset("list name show search identify".split())
+"""What opens a request, and names a thing elsewhere: "list hotels", "waiting list"."""
 _RELATIVE = frozenset("that which who".split())
 _LINKING = frozenset("cost costs weigh weighs take takes sell sells run runs last lasts".split())
 """Verbs that only lead from a thing to its number: "phones that cost less than $200"."""
@@ -95,6 +97,10 @@ def _is_searched(
         return False
     if low not in _NOISE or (len(word) > 1 and word.isupper() and not shouts):
         return True  # "US" and "WHO" are names where other words are in small letters
+    if low == "times" and before is not None and found and found[-1].end == before.end:
+        return before.kind == "word"  # "waiting times over 18 weeks"
+    if low in _ASKING and found:
+        return True  # "waiting list under 12 weeks"
     if low in _PARTICLES:
         return bool(found) and before is not None and found[-1].end == before.end
     return (

@@ -17,12 +17,16 @@ from qbench.quantities.types import Condition
 
 FOLDER = Path(__file__).parent / "everyday_queries"
 FILES = (
-    "developed.txt", "unseen.txt", "later.txt", "last.txt", "fifth.txt", "sixth.txt", "seventh.txt", "eighth.txt",
-    "ninth.txt", "tenth.txt", "eleventh.txt", "twelfth.txt", "thirteenth.txt", "fourteenth.txt",
+    "developed.txt", "unseen.txt", "later.txt", "last.txt", "fifth.txt", "sixth.txt", "seventh.txt",
+    "eighth.txt", "ninth.txt", "tenth.txt", "eleventh.txt", "twelfth.txt", "thirteenth.txt", "fourteenth.txt",
     "fifteenth.txt", "sixteenth.txt", "seventeenth.txt", "eighteenth.txt", "nineteenth.txt", "twentieth.txt",
-    "twentyfirst.txt", "twentysecond.txt", "twentythird.txt", "twentyfourth.txt", "twentyfifth.txt", "twentysixth.txt",
-    "twentyseventh.txt", "twentyeighth.txt", "twentyninth.txt", "thirtieth.txt", "thirtyfirst.txt", "thirtysecond.txt",
-    "thirtythird.txt", "thirtyfourth.txt", "thirtyfifth.txt", "thirtysixth.txt", "thirtyseventh.txt",
+    "twentyfirst.txt", "twentysecond.txt", "twentythird.txt", "twentyfourth.txt", "twentyfifth.txt",
+    "twentysixth.txt", "twentyseventh.txt", "twentyeighth.txt", "twentyninth.txt", "thirtieth.txt",
+    "thirtyfirst.txt", "thirtysecond.txt", "thirtythird.txt", "thirtyfourth.txt", "thirtyfifth.txt",
+    "thirtysixth.txt", "thirtyseventh.txt", "thirtyeighth.txt", "thirtyninth.txt", "fortieth.txt",
+    "fortyfirst.txt", "fortysecond.txt", "fortythird.txt", "fortyfourth.txt", "fortyfifth.txt",
+    "fortysixth.txt", "fortyseventh.txt", "fortyeighth.txt", "fortyninth.txt", "fiftieth.txt", "fiftyfirst.txt",
+    "fiftysecond.txt",
 )  # fmt: skip
 """Queries in the order in which they were written: the first and the fifth were worked on, the others read first."""
 SMALL = frozenset("a an the of in on at for with and or to by from is are that than per s".split())

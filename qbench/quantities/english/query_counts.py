@@ -1,0 +1,91 @@
+"""Whether a number of a query counts the noun after it: "novels under 300 pages", but "flat under 900 bills included".
+
+A reader of documents takes a plural noun after a number for what is counted. In a query, another property of what is
+asked for may stand there: the number is a price, or the value of the measure before it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from qbench.quantities.english.ages import PEOPLE
+from qbench.quantities.english.inflection import singular
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, LABELS, VERBS
+from qbench.quantities.english.query_attributes import CAPACITIES, SCALES, UNCOUNTED, families
+from qbench.quantities.english.query_names import NAMES
+from qbench.quantities.english.tokens import Token, glued
+from qbench.quantities.types import Quantity
+
+MARKS = frozenset("point star mark out unit".split())
+"""What the amount of a measure may be counted in: "rating over 4 stars"."""
+GUESTS = frozenset("guest person people place seat cover".split())
+"""What "sleeps" and "serves" may count."""
+LIMITS = frozenset("under below max maximum < ≤ to than within".split())
+"""Last words of the upper bounds that prices have: "under", "up to", "less than", "cheaper than"."""
+MOST = 100
+"""So many may be counted by a singular noun."""
+OFFERED = frozenset("ok okay welcome free friendly only".split())
+"""What is said, besides participles, of something that comes along: "pets welcome"."""
+
+
+def counts_nothing(tokens: Sequence[Token], starts: Sequence[int], first: int, quantity: Quantity) -> bool:
+    """Whether a number does not count the noun that it was read with.
+
+    Args:
+        tokens: of the query.
+        starts: the first character of each token.
+        first: the first token of the quantity, the words that bound it included.
+        quantity: as it was read, of family "count".
+    """
+    if not first or quantity.unit_span is None or quantity.unit == "count":
+        return False
+    lead, begin = _word_before(tokens, first), bisect_left(starts, quantity.unit_span[0])
+    end = bisect_left(starts, quantity.unit_span[1])
+    noun = tokens[end - 1].low
+    if noun.removesuffix("s") in MARKS:
+        return False
+    if lead in CAPACITIES:
+        return noun not in PEOPLE and noun.removesuffix("s") not in GUESTS  # "sleeps 8 dogs allowed"
+    if quantity.comparator == "=":
+        return lead in UNCOUNTED  # "spf 50 kids"
+    if lead in SCALES:
+        return True  # "beta under 0.8 utilities"
+    bound = quantity.comparator_span
+    if bound is None or bound[1] > quantity.value_span[0] or quantity.comparator not in ("<", "<="):
+        return False
+    limit = tokens[bisect_left(starts, bound[1]) - 1].low
+    if limit not in LIMITS or tokens[first].low == "fewer" or lead in FUNCTION_WORDS or lead in VERBS:
+        return False
+    after = tokens[end].low if end < len(tokens) else ""
+    apart = begin > bisect_left(starts, quantity.value_span[1])
+    return apart or after in OFFERED or (after.endswith("ed") and len(after) > 4)
+
+
+def counts_between(tokens: Sequence[Token], last: int, quantity: Quantity) -> Token | None:
+    """The singular noun that a plain whole number counts, as another amount follows it: "tent 3 season 2 person".
+
+    Args:
+        tokens: of the query.
+        last: the token after the number.
+        quantity: as it was read, without a unit.
+    """
+    if quantity.comparator != "=" or not 1 < quantity.value <= MOST or not quantity.value.is_integer():
+        return None
+    if [t.kind for t in tokens[last : last + 3]] != ["word", "number", "word"]:
+        return None
+    noun = tokens[last]
+    apart = not glued(tokens[last - 1], noun) and not glued(noun, tokens[last + 1])
+    known = noun.low in SCALES or noun.low in FUNCTION_WORDS or noun.low in VERBS or families(noun.low) is not None
+    plain = apart and noun.text.islower() and len(noun.low) > 2 and singular(noun.low) == noun.low
+    lead = tokens[last - 2] if last > 1 else None
+    named = lead is None or lead.kind != "word" or lead.low in NAMES or lead.low in SCALES or lead.low in LABELS
+    return noun if plain and not known and not named else None
+
+
+def _word_before(tokens: Sequence[Token], first: int) -> str:
+    """The whole word before a token, digits included: "hba1c"."""
+    k = first - 1
+    while k and glued(tokens[k - 1], tokens[k]):
+        k -= 1
+    return "".join(t.low for t in tokens[k:first])
