@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
+from math import isclose
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,10 +37,11 @@ TIES = (PORTION, AGAIN, COUNTED_APART, RECKONED, ALIKE, SPREAD, RATED, IN_TURNS,
 NEAR = 20
 _PORTION = re.compile(r"\d\s*(?:/|of|out of)\s*(?:the\s+)?\d|\(\s*(?:n\s*=\s*)?\d[\d.,]*\s*%?\s*\)", re.IGNORECASE)
 """A number as part of another one, or with its percentage in brackets, within so many characters."""
+_OUT_OF = re.compile(r"\d\s+(?:out\s+)?of\s+(?:the\s+)?\d", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.,·])\d+(?:,\d{3})*(?:[.·]\d+)?(?![\w.,·]*\d)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _SPREAD = re.compile(
-    r"[^\d.;()]{0,16}?(?:±|\+/-|\(\s*(?:(?:sd|se|sem|iqr|range|min\w*|ci)\b[^\d)]{0,12}|±\s*)?\d)", re.IGNORECASE
+    r"[^\d.;()]{0,16}?(?:±|\+/-|[(\[]\s*(?:(?:sd|se|sem|iqr|range|min\w*|ci)\b[^\d)]{0,12}|±\s*)?\d)", re.IGNORECASE
 )
 """After a mean: "75 (SD 8)", "75 years (52-85)", "26 ± 5"."""
 _EQUALLY = re.compile(
@@ -59,6 +61,8 @@ _STAGE = re.compile(
 
 FEW = 10.0
 """Smaller counts are groups, times and kinds as often as parts, and a count of so many stays one."""
+ROUNDED = 0.05
+"""Share by which the sum or the difference of two rounded numbers may miss a third one."""
 SUMMANDS = 4
 MOST = 14
 """Numbers of a sentence that are added up: with more it is a table, in which nothing is changed."""
@@ -98,7 +102,7 @@ class Among:
             return self._tie_of_count()
         if any(self._is_alike(m) for m in same):
             return ALIKE
-        if _SPREAD.match(self.text, self._end):
+        if any(_SPREAD.match(self.text, at) for at in (end, self._end)):
             return SPREAD
         if any(_is_rate(m.base_unit, own.base_unit) for m in self.others):
             return RATED
@@ -116,7 +120,7 @@ class Among:
             shape (n,). They are of the same order, they stand between the same neighbours of its kind, and what the
             sentence says in per cent of a count can be a share of them.
         """
-        own, most = self.mention, OF_AGES if self.mention.family == "age" else WITHIN
+        own, most = self.mention, OF_AGES if self._is_age else WITHIN
         low, high = sorted((own.base_value / most, own.base_value * most))
         beside = [v for m in self.others if m.base_unit == own.base_unit for v in (m.base_value, m.base_high)]
         if own.family in ("count", ""):
@@ -153,6 +157,10 @@ class Among:
     def _end(self) -> int:
         return max(self.mention.value_span[1], self.mention.unit_span[1] if self.mention.unit_span else 0)
 
+    @property
+    def _is_age(self) -> bool:
+        return self.mention.family == "age" or "age" in concept_words(self.mention.concept, self.language)
+
     def _tie_of_count(self) -> str | None:
         bare, own = self.bare, self.mention.value
         if any(abs(value) >= FEW for value in bare):
@@ -168,7 +176,7 @@ class Among:
 
     def _is_told_apart(self) -> bool:
         own = self.mention
-        if own.family == "age":
+        if self._is_age:
             return _STAGE.search(self.text[: own.value_span[0]] + self.text[self._end :]) is not None
         return bool(self.bare) and _TURNS.search(self.text) is not None
 
@@ -178,8 +186,15 @@ class Among:
             read = read_value(self.text[slice(*own.value_span)])
             rounding = 10.0 ** -(read.decimals if read else 0) * 0.5000001
             counts = self.bare
+            if _OUT_OF.search(self.text):
+                return True
             if any(abs(own.value - 100 * a / b) <= rounding for a in counts for b in counts if a < b):
                 return True
+            prices = [
+                (m.base_value, n.base_value) for m, n in permutations(self.others, 2) if m.base_unit == n.base_unit
+            ]
+            if any(abs(own.value - 100 * (a / b - 1)) <= rounding for a, b in prices if b):
+                return True  # a premium over another price
             return _adds_up(own.base_value, [*values, 100.0 * own.base_value / own.value if own.value else 0.0])
         if any(_is_multiple(value, own.base_value) for value in values):
             return True
@@ -212,6 +227,8 @@ def _is_multiple(one: float, other: float) -> bool:
 def _adds_up(own: float, values: Collection[float]) -> bool:
     """Whether a number is the sum of some others, or some others are the sum of it and further ones."""
     others = [value for value in values if value]
+    if any(isclose(own, abs(a + sign * b), rel_tol=ROUNDED) for a, b in combinations(others, 2) for sign in (1, -1)):
+        return True
     if len(others) > MOST:
         return True
     sums = [sum(some) for size in range(2, SUMMANDS + 1) for some in combinations(others, size)]
