@@ -144,6 +144,8 @@ _DAILY = re.compile(r"[^.;]{0,60}?\b(?:daily|(?:an?|per|each)\s+(?:day|hour|mont
 """Somewhere after one of several amounts: "40 tons of ore and 9 of coal a day"."""
 _OF_WHICH = re.compile(r"\b(?:of|on|for|with|in|by|to|at|from)\s+(?:the|its|their|his|her|our)\b", re.IGNORECASE)
 """Between a concept and the number of something else: "the coupon on the 5 million bond"."""
+_PAID_ON = re.compile(r"\bon\b[^\w]*(?:(?:about|around|approximately|some|nearly|almost|over)\b[^\w]*)?$")
+"""Before an amount: "interest payments on $5 billion" are not so much."""
 _MOMENT = re.compile(r"^\w+ing\b|survival$")
 """A concept after a time that is none of it: "within 28 days of starting treatment", "a 3-year survival of 40%"."""
 _VERSUS = re.compile(r"\b(?:vs|versus)\b", re.IGNORECASE)
@@ -385,6 +387,8 @@ def _is_of_another(row: dict[str, Any], text: str, spans: Sequence[Span], gap: S
             and bool(_VERSUS.search(text[max(0, start - 30) : close + 30]))
         )
     if first < start and last == start and _OF_WHICH.search(text, first, last):
+        return True
+    if row["family"] == "currency" and first < start and last == start and _PAID_ON.search(text[first:last]):
         return True
     begin = min(first for first, _ in spans)
     # "of the 13 billion frozen debt 4 billion was": a concept that follows a number, unless it is a label of a list.

@@ -132,6 +132,9 @@ _NO_COUNT = _words(
 )
 """Counted nouns that nobody asks the number of."""
 
+_ANYBODY = frozenset({"people", "person"})
+"""Who is counted nobody can tell from such a word alone."""
+
 _STEPS = frozenset({"percentage point", "basis point"})
 """Units of differences: without a word of rise or fall they are effects and fees, which only some concepts have."""
 
@@ -247,6 +250,8 @@ class Gate:
         strange = any(word in WEAK_WORDS or not word.isalpha() or _RUN_IN.match(word) for word in noun)
         if strange or not noun or not _NO_COUNT.isdisjoint(noun) or self._is_money(pair):
             return NOUN
+        if _ANYBODY.issuperset(words):
+            return NOTHING
         if self.mentions.given:
             return None
         if tuple(words[-len(noun) :]) != noun and words[-1] not in _TOTALS:

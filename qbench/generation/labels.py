@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
 from qbench.quantities.concept_match import concept_grade, stated_concept
-from qbench.quantities.conditions import BROKEN, MET, RELATIVE_TOLERANCE, verdicts
+from qbench.quantities.conditions import BROKEN, MET, RELATIVE_TOLERANCE, UNDECIDED, verdicts
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Condition, Quantity
 
@@ -198,18 +198,28 @@ def _surely_broken(condition: Condition, docs: NDArray[np.int64], mentions: Ment
 
 def _codes(condition: Condition, rows: NDArray[np.int64], mentions: Mentions) -> NDArray[np.int8]:
     low, high, comparator = mentions.low[rows], mentions.high[rows], mentions.comparator[rows]
-    return verdicts(low, high, comparator, condition, mentions.change[rows])
+    codes = verdicts(low, high, comparator, condition, mentions.change[rows])
+    bounds = np.array([condition.base_value, condition.base_high])
+    beside = np.abs(low[:, None] - bounds) <= RELATIVE_TOLERANCE * np.abs(bounds)
+    # "Almost 100" may be less than 100, and "about 100" more: neither is equal to 100, above it or at most as much.
+    codes[(comparator == "~") & beside.any(axis=1)] = UNDECIDED
+    return codes
 
 
 def meets(quantity: Quantity, condition: Condition) -> bool | None:
     """Whether a mention meets a condition by unit, value and change; None if undecided.
 
-    The answers of `qbench.quantities.conditions.verdict`, worked out in another way: the values that the mention allows
-    and those that the condition allows are two intervals, and one lies inside the other, apart from it, or neither.
+    A mention that is only about as much as a bound of the condition leaves it open. Otherwise these are the answers of
+    `qbench.quantities.conditions.verdict`, worked out in another way: the values that the mention allows and those that
+    the condition allows are two intervals, and one lies inside the other, apart from it, or neither.
     """
     if quantity.base_unit != condition.base_unit:
         return False
     comparator, wanted = quantity.comparator, condition.comparator
+    if comparator == "~" and 0 in (
+        _side(quantity.base_value, mark) for mark in (condition.base_value, condition.base_high)
+    ):
+        return None
     low, low_open = (-inf, False) if comparator in ("<", "<=") else (quantity.base_value, comparator == ">")
     high, high_open = (inf, False) if comparator in (">", ">=") else (quantity.base_high, comparator == "<")
     start, start_open = (-inf, False) if wanted in ("<", "<=") else (condition.base_value, wanted == ">")

@@ -176,21 +176,36 @@ def joint_pairs(pairs: Sequence[Pair], mentions: Mentions) -> list[tuple[Pair, .
     """All twos and threes of pairs that occur together in enough sentences, ordered.
 
     The concepts of a combination differ, and none holds all words of another: two constraints on one mention would be
-    a range.
+    a range. In a corpus that came with its quantities and names the things that they are of, only sentences that state
+    all of them of one thing count: nobody looks for the price of a notebook with that of an ultrabook.
     """
-    spoken: dict[int, list[int]] = {}
+    spoken: dict[int, dict[int, set[Span]]] = {}
     for number, (concept, unit, change) in enumerate(pairs):
-        for doc in mentions.docs_of(observed(mentions, (concept,), unit, change)).tolist():
-            spoken.setdefault(doc, []).append(number)
-    counts: Counter[tuple[int, ...]] = Counter()
-    for numbers in spoken.values():
-        if 2 <= len(numbers) <= MAX_PAIRS:
-            counts.update(combinations(numbers, 2))
-            counts.update(combinations(numbers, 3))
+        rows = observed(mentions, (concept,), unit, change)
+        for doc, spans in zip(mentions.doc[rows].tolist(), _stretches(mentions, rows), strict=True):
+            spoken.setdefault(doc, {}).setdefault(number, set()).update(spans)
+    together = [stated for stated in spoken.values() if 2 <= len(stated) <= MAX_PAIRS]
+    named = any(a & b for stated in together for a, b in combinations(stated.values(), 2))
+    counts = Counter(
+        numbers
+        for stated in together
+        for size in (2, 3)
+        for numbers in combinations(stated, size)
+        if not named or set.intersection(*(stated[number] for number in numbers))
+    )
     words = [folded(pair.concept, mentions.language) for pair in pairs]
     return [
         tuple(pairs[n] for n in numbers)
         for numbers, count in sorted(counts.items())
         if count >= MIN_SENTENCES
         and all(not (words[a] <= words[b] or words[b] <= words[a]) for a, b in combinations(numbers, 2))
+    ]
+
+
+def _stretches(mentions: Mentions, rows: NDArray[np.int64]) -> list[list[Span]]:
+    """Where the words stand that name what some mentions are of, and their things; nothing where a parser read them."""
+    if not mentions.given:
+        return [[] for _ in rows]
+    return [
+        [(first, last) for first, last in spans] for spans in mentions.table["concept_spans"].gather(rows).to_list()
     ]

@@ -100,6 +100,12 @@ _DUE = re.compile(
     re.IGNORECASE,
 )
 """After a debt: only that of some years, "falling due between 1987 and 1990"."""
+_INTEREST = frozenset({"interest", "service"})
+_OWED = re.compile(
+    r"[^.;,\d]{0,20}?\b(?:ow(?:ed|ing)|outstanding)\b|\s+(?:of|in)\s+(?:\w+\s+){0,3}(?:debts?|loans?|credits?)\b",
+    re.IGNORECASE,
+)
+"""After an amount of interest: it is the debt that it is paid on, "suspended interest payments on 7 billion owed"."""
 _DEALT_WITH = re.compile(
     r"\b(?:(?:re|pre)pa(?:y|ys|id|ying)|retir(?:es?|ed|ing)|redeem\w*|refinanc\w*|reschedul\w*|restructur\w*|renegotiat\w*|convert\w*|swap\w*"
     r"|forgiv\w*|forgave|issu(?:es?|ed|ing)|borrow(?:s|ed|ing)?|affect\w*|assum\w*|guarante\w*|put(?:s|ting)?|plac(?:es?|ed|ing)|cancel\w*|eliminat\w*|writ(?:es?|ten|ing)\s+off|wrote\s+off)\s+(?:(?!of\b)[\w$£€,.]+\s+){0,3}(?:of\s+)?[$€£¥]?\s*$",
@@ -179,6 +185,8 @@ def is_part_of_amount(row: Row, text: str, spans: Sequence[Span]) -> bool:
             return True
         if first == start and _DEALT_WITH.search(before):
             return True
+    if not _INTEREST.isdisjoint(words) and _OWED.match(text, last):
+        return True
     line = _LINE_OF.match(text, last) is not None
     if line and not PAID.isdisjoint((words[0], words[-1])):  # "taxes paid related to shares"
         return True

@@ -9,6 +9,7 @@ import polars as pl
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.card import spread
 from qbench.benchmark.types import SPLITS, Query
+from qbench.generation.arithmetic import TIES
 from qbench.generation.other_units import REASONS
 from qbench.generation.samples import NOT_ALLOWED, SHARED
 
@@ -26,6 +27,7 @@ _BY_DESIGN = (
     "query: repeats an earlier one",
     "unit permutation: a noun or a bare number has no other unit",
     *(f"unit permutation: {reason}" for reason in (NOT_ALLOWED, SHARED, *REASONS)),
+    *(f"value permutation: {reason}" for reason in TIES),
 )
 """Rejections that say nothing of the text, however many there are."""
 

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qbench.benchmark.types import Query
+from qbench.generation.arithmetic import NO_VALUE, Among
 from qbench.generation.labels import Labels, meets
 from qbench.generation.languages import generation_package
 from qbench.generation.mentions import COUNTED, Mentions
@@ -24,17 +25,13 @@ from qbench.generation.permute import Permuted, joined, with_unit, with_value
 from qbench.generation.recheck import Rechecker
 from qbench.generation.surfaces import read_value
 from qbench.quantities.concept_match import Concept, concept_grade, stated_concept
-from qbench.quantities.conditions import BROKEN, MET, equal, verdicts
+from qbench.quantities.conditions import BROKEN, MET, verdicts
 from qbench.quantities.english.inflection import plural, singular
 from qbench.quantities.types import Condition, Quantity
 from qbench.quantities.units import Units
 from qbench.randomness import generator
 
 Row = dict[str, Any]
-
-NEAR = 20
-_PORTION = re.compile(r"\d\s*(?:/|of|out of)\s*(?:the\s+)?\d|\(\s*(?:n\s*=\s*)?\d[\d.,]*\s*%?\s*\)", re.IGNORECASE)
-"""A number as part of another one, or with its percentage in brackets, within so many characters."""
 
 _ARTICLE = re.compile(r"\ban?\s+$", re.IGNORECASE)
 """Before a number that a noun follows: "a 15 billion yen bond"."""
@@ -222,18 +219,22 @@ class Sampler:
         """An observed value of the mention's own pair, as likely as it is frequent (appendix B.8)."""
         mention, unit = spot.mention, self.units.get(spot.mention.unit)
         written = read_value(spot.text[slice(*mention.value_span)])
-        if written is None or _reckoned(spot):
+        if written is None:
             return NOT_ALLOWED
+        among = Among(spot.text, spot.mentions, spot.position, self.mentions.language)
+        if tie := among.tie():
+            return tie
         concept = _stated(mention, self.mentions)
         values = self.mentions.value[observed(self.mentions, (concept,), mention.unit, mention.change)]
         base = values * unit.factor + unit.offset
         codes = verdicts(base, base, np.full(base.size, "=", dtype=object), spot.condition)
-        fit = np.sort(values[(codes == wanted) & (values != mention.value)])
+        wished = (codes == wanted) & (values != mention.value)
+        fit = np.sort(values[wished][among.fitting(base[wished])])
         if not written.scale:
             # "12 patients" become no 0.24 of them, whatever the pair's odd values are.
             fit = fit[np.round(fit, max(1, written.decimals)) == fit]
         if not fit.size:
-            return NOT_ALLOWED
+            return NO_VALUE
         value = float(fit[rng.integers(fit.size)])
         return with_value(spot.text, spot.mentions, spot.position, value, self.units) or NOT_ALLOWED
 
@@ -309,18 +310,6 @@ def _attributive(spot: Spot, units: Units) -> bool:
         return False
     many = units.lookup(plural(surface))
     return many is not None and many.name == unit.name
-
-
-def _reckoned(spot: Spot) -> bool:
-    """Whether a mention's value follows from others of its sentence: "28 of 41 (68%)", parts and their sum."""
-    start, end = spot.mention.value_span
-    if _PORTION.search(spot.text[max(0, start - NEAR) : end + NEAR]):
-        return True
-    values = [m.value for n, m in enumerate(spot.mentions) if n != spot.position and m.unit == spot.mention.unit]
-    own = spot.mention.value
-    return any(
-        equal(a + b, own) or equal(own + a, b) or equal(own + b, a) for a, b in combinations(values, 2) if a and b
-    )
 
 
 def _stated(quantity: Quantity, mentions: Mentions) -> Concept:

@@ -113,6 +113,18 @@ _SOUGHT = re.compile(
 )
 """Before a number in its clause: what has to be or will be, the most that may be, money that somebody wants, what was
 refused or only agreed upon."""
+_GOODS = frozenset({"mass", "volume", "flow", "area", "energy"})
+"""Families of what is bought, grown and produced."""
+_WILL = re.compile(
+    r"\b(?:(?:will|shall)(?!\s+(?:\w+\s+)?(?:receive|take|be\s+(?:given|administered|treated|injected|infused|randomi[sz]ed)))|(?:is|are|was|were)\s+(?:due|going|scheduled|set|ready|supposed)\s+to)\b(?:[^.;:!?]|(?<=\d)\.(?=\d))*$"
+)
+_OFFERED = re.compile(
+    r"\b(?:offer(?:s|ed|ing)?(?:\s+(?:to|for))?|tender(?:s|ed|ing)?(?:\s+\w+)?\s+for|bid(?:s|ding)?\s+for|earmark\w*"
+    r"|pledg(?:es?|ed|ing)|promis(?:es?|ed|ing)|ceilings?|quotas?|agree(?:s|d|ments?)?\s+(?:to|on|for)|in\s+the\s+market\s+for)\b"
+    r"(?:[^.;:!?]|(?<=\d)\.(?=\d))*$",
+    re.IGNORECASE,
+)
+"""Before goods in their clause: what will be bought or grown, and what is offered, allotted or agreed upon."""
 _SHALL = re.compile(r"\bshall\b", re.IGNORECASE)
 """Somewhere beside a count: a rule for so many, not how many there are."""
 _ANNUALISED = re.compile(r"\bannuali[sz]ed\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
@@ -263,7 +275,11 @@ def _is_not_done(row: Row, text: str, spans: Sequence[Span]) -> bool:
         return True
     if family == "count" and _SUFFICE.match(text, after):
         return True
-    if family not in ("currency", "ratio", "mass", "volume"):
+    goods = family.partition(" per ")[0] in _GOODS
+    asked = any(_OFFERED.match(text[a:b].split()[-1]) for a, b in spans)  # for the quota itself
+    if goods and (_WILL.search(clause) or (_OFFERED.search(clause) and not asked)):
+        return True
+    if family not in ("currency", "ratio") and not goods:
         return False
     said = " ".join(text[a:b] for a, b in spans)
     possible = family != "ratio" and not re.search(_POSSIBLE, said, re.IGNORECASE)

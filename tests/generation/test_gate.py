@@ -63,6 +63,7 @@ def reason_of(concept, unit, *, value=3.0, change="", more=()):
         ("service", "year", gate.NOTHING),
         ("women", "percentage", gate.POPULATION),
         ("net", "dollar", gate.NOTHING),
+        ("people", "people", gate.NOTHING),
         ("following table", "dollar", gate.NOTHING),
         ("net increase", "dollar", gate.MOVED),
         ("cost decrease", "dollar", gate.MOVED),

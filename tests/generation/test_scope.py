@@ -208,3 +208,25 @@ def test_a_time_of_each_of_several(before, reason):
     at = plain.index("week")
     table = table.with_columns(unit_start=pl.lit(at, pl.Int32), unit_end=pl.lit(at + 4, pl.Int32))
     assert doubts(table, [plain]) == [reason]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("The mill will buy <50> of {rope}.", NOT_DONE),
+        ("The mill has offered <50> of {rope} to the harbour.", NOT_DONE),
+        ("The harbour is tendering for <50> of {rope}.", NOT_DONE),
+        ("The mills agreed to {rope output} of <50>.", NOT_DONE),
+        ("The mill has a {rope quota} of <50>.", ""),
+        ("The mill bought <50> of {rope}.", ""),
+        ("The sailors will receive <50> of {tar}.", ""),
+    ],
+)
+def test_goods_that_are_offered_or_agreed_upon(text, reason):
+    assert doubt(text, ("tonne", "mass")) == reason
+
+
+def test_a_debt_is_no_interest_paid_on_it():
+    assert doubt("The port suspended {interest payments} of <5> owed to the mills.") == PART
+    assert doubt("The port made {interest payments} on <5>.") == PARTED
+    assert doubt("The port made {interest payments} of <5>.") == ""

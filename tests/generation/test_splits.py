@@ -119,3 +119,22 @@ def test_joint_pairs_need_enough_sentences_and_no_table():
     words = [f"word{n}" for n in range(9)]
     table = mentions_of([[(word, "dollar", 1) for word in words]] * 5)
     assert joint_pairs(pairs_of(*words), table) == []
+
+
+def test_joint_queries_are_of_one_thing():
+    of_one = [[("boat price", "dollar", n, (0, 4)), ("boat length", "dollar", n, (0, 4))] for n in range(4)]
+    of_two = [[("boat price", "dollar", n, (0, 4)), ("raft length", "dollar", n, (9, 13))] for n in range(4)]
+    joint = joint_pairs(pairs_of("boat length", "boat price", "raft length"), named_mentions_of(of_one + of_two))
+    assert joint == [tuple(pairs_of("boat length", "boat price"))]
+
+
+def named_mentions_of(docs):
+    """As `mentions_of`, with the place where each thing is named."""
+    ids = [f"d{number}" for number in range(len(docs))]
+    rows = [
+        to_row(name, Quantity(v, v, "=", unit, "", unit, v, v, tuple(concept.split()), concept_spans=(place,)))
+        for name, found in zip(ids, docs, strict=True)
+        for concept, unit, v, place in found
+    ]
+    texts = pl.DataFrame({"doc_id": ids, "text": ["boat and raft"] * len(ids)})
+    return load_mentions(texts, pl.DataFrame(rows, schema=quantity_schema()), given=True)
