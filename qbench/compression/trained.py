@@ -31,8 +31,9 @@ from qbench.store import Manifest
 class Trained(ProductCodec):
     """A codebook from `qbench train codebook` (*WolfPQ* 5.3); its name in a system is the variant that was trained.
 
-    The (rotated) codewords are what is stored (figure 5.2), so that an index has a PQ's files, size and scoring. Keys,
-    and the network of a semantic selection, are read where vectors are encoded, and are no part of the index.
+    The (rotated) codewords are what is stored (figure 5.2), so that an index has a PQ's files, size and scoring, or an
+    OPQ's where training started from one. Keys, and the network of a semantic selection, are read where vectors are
+    encoded, and are no part of the index.
     """
 
     codebook: Path = option(help="Folder that `qbench train codebook` wrote")
