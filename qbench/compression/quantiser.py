@@ -21,13 +21,16 @@ KIND = "codebook"
 
 ABOUT = "codebook.json"
 """Its file with `variant`, `vectors` (what makes the encoder's vectors) and how codewords are selected: `gamma` and
-`mdf` for a semantic selection, `keys` where these are no codewords."""
+`mdf` for a semantic selection, `keys` where these are no codewords, `rotation` where vectors are rotated."""
 
 CODEBOOK = "codebook.npy"
 """Its file with the codewords, shape (M, K, H / M)."""
 
 KEYS = "keys.npy"
 """Its file with what vectors are compared with, where that is not the codewords; of the same shape."""
+
+ROTATION = "rotation.npy"
+"""Its file with OPQ's rotation, shape (H, H), where training started from an OPQ."""
 
 QUERY_ENCODER = "query-encoder"
 """Its folder with the model that encodes queries, where one was trained with the codewords (JPQ)."""
@@ -56,22 +59,29 @@ class Quantiser:
         keys: of the same shape: a part gets the codeword whose key is nearest (DPQ; JPQ, whose keys are those of the PQ
             that it started from); None where a codeword is its own key.
         semantic: selects in place of the nearest.
+        rotation: shape (H, H), what vectors are multiplied by before they are cut; None where they are cut as they are.
     """
 
     codebook: NDArray[np.float32]
     keys: NDArray[np.float32] | None = None
     semantic: Semantic | None = None
+    rotation: NDArray[np.float32] | None = None
 
     def codes(self, vectors: NDArray[np.float32]) -> NDArray[np.uint16]:
         """The codeword of each part of vectors of shape (n, H), shape (n, M)."""
+        return self.selected(vectors if self.rotation is None else vectors @ self.rotation)
+
+    def selected(self, vectors: NDArray[np.float32]) -> NDArray[np.uint16]:
+        """As `codes`, of vectors that are rotated already."""
         if self.semantic is None:
             return encoded(vectors, self.codebook if self.keys is None else self.keys)
         how = self.semantic
         return semantic_codes(vectors, self.codebook, how.network, how.gamma, how.mdf)
 
     def quantised(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The codewords that vectors of shape (n, H) get, one after the other, of the same shape."""
-        return decoded(packed(self.codes(vectors), self.codebook.shape[1]), self.codebook)
+        """What the codewords of vectors of shape (n, H) stand for, of the same shape."""
+        found = decoded(packed(self.codes(vectors), self.codebook.shape[1]), self.codebook)
+        return found if self.rotation is None else found @ self.rotation.T
 
     def save(self, folder: Path, **about: Any) -> None:
         """Write it into a folder.
@@ -84,6 +94,9 @@ class Quantiser:
         if self.keys is not None:
             np.save(folder / KEYS, self.keys, allow_pickle=False)
             about["keys"] = True
+        if self.rotation is not None:
+            np.save(folder / ROTATION, self.rotation, allow_pickle=False)
+            about["rotation"] = True
         if self.semantic is not None:
             for name in WEIGHTS:
                 np.save(folder / f"{name}.npy", getattr(self.semantic.network, name), allow_pickle=False)
@@ -106,7 +119,7 @@ class Quantiser:
             layers = Network(*(read_array(folder, f"{name}.npy") for name in WEIGHTS))
             _refuse_unfit(layers, codebook, folder)
             semantic = Semantic(layers, *(_number(about, name, folder) for name in ("gamma", "mdf")))
-        return cls(codebook, keys, semantic)
+        return cls(codebook, keys, semantic, read_rotation(folder))
 
 
 def read_about(folder: Path) -> dict[str, Any]:
@@ -131,6 +144,21 @@ def read_codebook(folder: Path) -> NDArray[np.float32]:
     if codebook.ndim != 3 or not codebook.size or codebook.shape[1] > 2**16:
         raise InputError("not codewords: another shape", file=folder / CODEBOOK, value=codebook.shape, remedy=_REMEDY)
     return codebook
+
+
+def read_rotation(folder: Path) -> NDArray[np.float32] | None:
+    """OPQ's rotation of an artefact, shape (H, H); None for codewords that started from a PQ.
+
+    Raises:
+        InputError: it is damaged, or does not belong to the codewords.
+    """
+    if not read_about(folder).get("rotation"):
+        return None
+    rotation, (m, _, part) = read_array(folder, ROTATION), read_codebook(folder).shape
+    if rotation.shape != (m * part, m * part):
+        message = "the rotation is not of the codewords' dimension"
+        raise InputError(message, file=folder, value=rotation.shape, remedy=_REMEDY)
+    return rotation
 
 
 def _refuse_unfit(layers: Network, codebook: NDArray[np.float32], folder: Path) -> None:

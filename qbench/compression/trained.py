@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from qbench.artefacts import open_artefact
 from qbench.compression.product import ProductCodec
-from qbench.compression.quantiser import ABOUT, CODEBOOK, KIND, QUERY_ENCODER, Quantiser, read_about, read_codebook
+from qbench.compression.quantiser import (
+    ABOUT,
+    CODEBOOK,
+    KIND,
+    QUERY_ENCODER,
+    Quantiser,
+    read_about,
+    read_codebook,
+    read_rotation,
+)
 from qbench.errors import InputError, OptionError
 from qbench.options import option
 from qbench.store import Manifest
@@ -22,8 +31,9 @@ from qbench.store import Manifest
 class Trained(ProductCodec):
     """A codebook from `qbench train codebook` (*WolfPQ* 5.3); its name in a system is the variant that was trained.
 
-    The (rotated) codewords are what is stored (figure 5.2), so that an index has a PQ's files, size and scoring. Keys,
-    and the network of a semantic selection, are read where vectors are encoded, and are no part of the index.
+    The (rotated) codewords are what is stored (figure 5.2), so that an index has a PQ's files, size and scoring, or an
+    OPQ's where training started from one. Keys, and the network of a semantic selection, are read where vectors are
+    encoded, and are no part of the index.
     """
 
     codebook: Path = option(help="Folder that `qbench train codebook` wrote")
@@ -31,14 +41,15 @@ class Trained(ProductCodec):
     K: int = option(0, help="Number of codewords that the codebook must have; 0: any", low=0, high=2**16)
 
     def fit(self, sample: NDArray[np.float32]) -> Self:
-        """Take `codebook`, shape (M, K, H / M), from the folder.
+        """Take `codebook`, shape (M, K, H / M), and where it started from an OPQ `rotation`, from the folder.
 
         Raises:
             InputError: it is no whole codebook, or one for vectors of another dimension.
             OptionError: it has another M or K.
         """
         self._opened()
-        fitted = self.with_learnt(codebook=read_codebook(self.codebook))
+        learnt, rotation = {"codebook": read_codebook(self.codebook)}, read_rotation(self.codebook)
+        fitted = self.with_learnt(**learnt, **({} if rotation is None else {"rotation": rotation}))
         for name, wanted, found in zip("MK", (self.M, self.K), fitted.learnt["codebook"].shape[:2], strict=True):
             if wanted not in (0, found):
                 remedy = f"Write {name}={found}, or train one with {name}={wanted}"
@@ -48,7 +59,7 @@ class Trained(ProductCodec):
 
     def selected(self, vectors: NDArray[np.float32]) -> NDArray[np.uint16]:
         """The codeword of each part, as the training selected it."""
-        return Quantiser.open(self.codebook).codes(vectors)
+        return Quantiser.open(self.codebook).selected(vectors)
 
     def query_model(self) -> Path | None:
         """The encoder of queries that was trained with the codewords."""

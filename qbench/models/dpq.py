@@ -35,11 +35,11 @@ class DPQ(ProductQuantiser):
         """The keys, shape (M, K, H / M)."""
         return self.size * self.selecting
 
-    def forward(self, vectors: Tensor) -> Tensor:
+    def quantise(self, vectors: Tensor) -> Tensor:
         """The values of the nearest keys; in training with the gradients of their softmax.
 
         Args:
-            vectors: shape (n, H).
+            vectors: shape (n, H), rotated.
 
         Returns:
             shape (n, H).

@@ -39,4 +39,4 @@ class JPQ(ProductQuantiser):
 
     def forward(self, codes: Tensor) -> Tensor:
         """The vectors that codes of shape (n, M) stand for, with gradients for the codewords; shape (n, H)."""
-        return looked_up(self.stored(), codes)
+        return self.rotated_back(looked_up(self.stored(), codes))

@@ -1,5 +1,7 @@
 """A product quantiser as it is trained: codewords that are learnt, and the codes that vectors get.
 
+    quantised(x) = R quantise(R'x),    R is OPQ's rotation, or the identity for a start from PQ
+
 This module imports torch: import it inside functions.
 """
 
@@ -15,18 +17,29 @@ class ProductQuantiser(nn.Module):
     """Codewords; what a subclass adds selects them, or changes them before they are stored.
 
     Args:
-        codebook: shape (M, K, H / M), of a PQ, where training starts.
+        codebook: shape (M, K, H / M), of a PQ or an OPQ, where training starts.
+
+    Attributes:
+        size: shape (), root mean square of the codewords' numbers at first.
+        rotation: shape (H, H), OPQ's, which vectors are multiplied by before they are cut; it is not learnt. None for a
+            start from PQ.
     """
 
     size: Tensor
+    rotation: Tensor | None
 
     def __init__(self, codebook: NDArray[np.float32]) -> None:
         super().__init__()
         # Learnt in units of their own size, so that one learning rate suits any encoder.
         size = float(np.sqrt((codebook.astype(np.float64) ** 2).mean())) or 1.0
         self.register_buffer("size", torch.tensor(size))
+        self.register_buffer("rotation", None)
         self.codewords = nn.Parameter(torch.from_numpy(codebook / np.float32(size)))
         self.log_factor = nn.Parameter(torch.zeros(()))
+
+    def turn(self, rotation: NDArray[np.float32] | None) -> None:
+        """Multiply vectors by a rotation from now on, before they are cut; None: by none."""
+        self.rotation = None if rotation is None else torch.from_numpy(rotation)
 
     def factor(self) -> Tensor:
         """What scores with codewords are multiplied by to be compared with uncompressed ones, shape (); not stored."""
@@ -41,7 +54,15 @@ class ProductQuantiser(nn.Module):
         return None
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """Vectors of shape (n, H) quantised by their nearest codewords, with gradients for these."""
+        """Vectors of shape (n, H) quantised, of the same shape."""
+        return self.rotated_back(self.quantise(vectors if self.rotation is None else vectors @ self.rotation))
+
+    def rotated_back(self, quantised: Tensor) -> Tensor:
+        """Codewords one after the other, shape (n, H), as what they stand for in the vectors' own axes."""
+        return quantised if self.rotation is None else quantised @ self.rotation.T
+
+    def quantise(self, vectors: Tensor) -> Tensor:
+        """Rotated vectors of shape (n, H) quantised by their nearest codewords, with gradients for these."""
         codewords = self.stored()
         return looked_up(codewords, nearest(vectors, codewords))
 

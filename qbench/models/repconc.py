@@ -27,11 +27,11 @@ _LEAST = 1e-30
 class RepCONC(ProductQuantiser):
     """Codewords, selected under the constraint in training and by distance at inference."""
 
-    def forward(self, vectors: Tensor) -> Tensor:
+    def quantise(self, vectors: Tensor) -> Tensor:
         """Quantised vectors, with gradients for the codewords.
 
         Args:
-            vectors: shape (n, H).
+            vectors: shape (n, H), rotated.
 
         Returns:
             shape (n, H).

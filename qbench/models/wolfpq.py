@@ -55,7 +55,7 @@ class WolfPQ(ProductQuantiser):
         """The share of the nearest codeword in the logits (eq. 5.23), shape ()."""
         return torch.sigmoid(self.xi)
 
-    def forward(self, vectors: Tensor) -> Tensor:
+    def quantise(self, vectors: Tensor) -> Tensor:
         """Quantised vectors, with gradients for what is learnt.
 
         By minimum distance, the selection has no gradient, and needs none: the vectors do not change. By semantic
@@ -63,13 +63,13 @@ class WolfPQ(ProductQuantiser):
         (straight-through); at inference it is the highest logit.
 
         Args:
-            vectors: shape (n, H).
+            vectors: shape (n, H), rotated.
 
         Returns:
             shape (n, H).
         """
         if not self.semantic:
-            return super().forward(vectors)
+            return super().quantise(vectors)
         codewords = self.stored()
         logits = self.logits(vectors, nearest(vectors, codewords))
         if not self.training:

@@ -25,6 +25,9 @@ class CodebookRecipe(Recipe):
     variant: Variant = option("WolfPQ", help="What is trained: the name of the compression in systems.")
     M: int = option(96, help="Number of parts of a vector; divides its dimension (16 for CQ of 128 numbers).", low=1)
     K: int = option(256, help="Number of codewords of each part.", low=2, high=2**16)
+    start: Literal["PQ", "OPQ"] = option(
+        "PQ", help="What training starts from; OPQ's rotation is kept as it is, and stored with the codewords."
+    )
     pretraining: int = option(300, help="Steps of training for distortion before the rest; JPQ makes none.", low=0)
     epochs: int = again(Recipe, "epochs", 20, help="Passes over the training queries; WolfPQPre makes none.")
     batch_size: int = again(Recipe, "batch_size", 16, help="Queries per batch.")
@@ -87,6 +90,8 @@ class CodebookRecipe(Recipe):
         super().check()
         if self.negatives == "both" and self.variant not in ("WolfPQ", "WolfPQSem", "DPQ"):
             raise refusal(self, "negatives", f"is no value for {self.variant}, whose loss needs positives", "both")
+        if self.start == "OPQ" and self.variant == "CQ":
+            raise refusal(self, "start", "is no value for CQ", self.start)
         if self.choose == "agreement" and self.variant == "CQ":
             raise refusal(self, "choose", "is no value for CQ", self.choose)
 

@@ -24,6 +24,7 @@ from qbench.retrieval.vectors import SAMPLE
 from qbench.scoring.fusion import interpolated
 from qbench.scoring.product import product_codebook
 from qbench.scoring.ranking import top_k
+from qbench.scoring.rotation import learnt_rotation
 from qbench.scoring.semantic import Network
 from qbench.training.codebook_data import CodebookData, Held
 from qbench.training.codebook_recipe import CodebookRecipe
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 Quantised = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 MEASURE = "nDCG@10"
+ROTATIONS = 10
+"""How often OPQ's rotation is improved, as in its system."""
+
 VECTORS = 512
 """Vectors in a step of pre-training."""
 
@@ -56,19 +60,24 @@ class CodebookTask(Task[NDArray[np.int64]]):
         self.data, self.recipe = data, recipe
         self._judged: pl.DataFrame | None = None
         sample = self.sampled(data.vectors.spread_rows(SAMPLE))
-        start = product_codebook(self.cut(sample), recipe.M, recipe.K)
+        cut, rotation = self.cut(sample), None
+        if recipe.start == "OPQ":
+            rotation = learnt_rotation(cut, recipe.M, recipe.K, rounds=ROTATIONS)
+            cut = cut @ rotation
+        start = product_codebook(cut, recipe.M, recipe.K)
         with seeded(recipe.seed):
             self.network = self.started(start)
+            self.network.turn(rotation)
             self.pretrain(sample, progress)
         self._sample = sample[:: max(len(sample) // 4096, 1)]
-        self._started = _distortion(self._sample, Quantiser(start).quantised(self.cut(self._sample)))
+        self._started = _distortion(self._sample, Quantiser(start, rotation=rotation).quantised(self.cut(self._sample)))
 
     @abstractmethod
     def started(self, codebook: NDArray[np.float32]) -> Any:
         """The quantiser before training.
 
         Args:
-            codebook: of a PQ, shape (M, K, H / M).
+            codebook: of a PQ or an OPQ, shape (M, K, H / M).
         """
 
     def sampled(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
@@ -212,7 +221,8 @@ def quantiser_of(network: ProductQuantiser) -> Quantiser:
     if isinstance(network, WolfPQ) and network.semantic:
         layers = (network.first.weight, network.first.bias, network.second.weight, network.second.bias)
         semantic = Semantic(Network(*map(array, layers)), network.gamma.item(), network.mdf)
-    return Quantiser(array(network.stored()), None if keys is None else array(keys), semantic)
+    rotation = None if network.rotation is None else array(network.rotation)
+    return Quantiser(array(network.stored()), None if keys is None else array(keys), semantic, rotation)
 
 
 def _distortion(vectors: NDArray[np.float32], quantised: NDArray[np.float32]) -> float:

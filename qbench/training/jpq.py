@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.compression.product import PQ
-from qbench.compression.quantiser import QUERY_ENCODER, Quantiser
+from qbench.compression.quantiser import QUERY_ENCODER
 from qbench.progress import Progress, silent
 from qbench.retrieval.vectors import StoredVectors
 from qbench.scoring.nearest import ROWS
 from qbench.scoring.product import packed
 from qbench.training.codebook_data import CodebookData, Held
 from qbench.training.codebook_recipe import CodebookRecipe
-from qbench.training.codebook_task import CodebookTask
+from qbench.training.codebook_task import CodebookTask, quantiser_of
 from qbench.training.losses.quantisers import lambda_rank
 from qbench.training.query_encoders import QueryEncoder, open_query_encoder
 from qbench.training.trainer import adamw_with_head
@@ -45,11 +45,11 @@ class JpqTask(CodebookTask):
     def __init__(self, data: CodebookData, recipe: CodebookRecipe, progress: Progress = silent) -> None:
         self.queries: QueryEncoder | None = open_query_encoder(data.encoder) if recipe.query_lr else None
         super().__init__(data, recipe, progress)
-        vectors, pq = data.vectors, Quantiser(self.network.frozen.numpy())
+        vectors, codes_of = data.vectors, quantiser_of(self.network).codes
         self.codes = np.empty((len(vectors), recipe.M), np.uint16)
         for first in range(0, len(vectors), ROWS):
             last = min(first + ROWS, len(vectors))
-            self.codes[first:last] = pq.codes(vectors.rows(first, last))
+            self.codes[first:last] = codes_of(vectors.rows(first, last))
         self._packed = packed(self.codes, recipe.K)
 
     def started(self, codebook: NDArray[np.float32]) -> Any:
@@ -102,7 +102,10 @@ class JpqTask(CodebookTask):
     def index(self) -> StoredVectors:
         """The compressed index as it would be searched now."""
         vectors, recipe = self.data.vectors, self.recipe
-        codec = PQ(M=recipe.M, K=recipe.K).with_learnt(codebook=self.network.stored().detach().numpy())
+        learnt = {"codebook": self.network.stored().detach().numpy()}
+        if self.network.rotation is not None:
+            learnt["rotation"] = self.network.rotation.numpy()
+        codec = PQ(M=recipe.M, K=recipe.K).with_learnt(**learnt)
         return StoredVectors(codec, {"codes": self._packed}, vectors.shared, vectors.dimension, vectors.starts)
 
     def held_queries(self, held: Held) -> NDArray[np.float32]:

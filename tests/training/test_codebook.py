@@ -16,6 +16,9 @@ from qbench.benchmark.disk import write_benchmark
 from qbench.benchmark.types import Query
 from qbench.cli.train import app
 from qbench.compression.plain import Float32
+from qbench.compression.product import OPQ
+from qbench.compression.quantiser import Quantiser
+from qbench.compression.trained import Trained
 from qbench.errors import InputError, OptionError
 from qbench.models.wolfpq import WolfPQ
 from qbench.retrieval.execute import execute
@@ -244,6 +247,47 @@ def test_a_trained_codebook_is_searched_with_as_a_pq(bench, encoder, tmp_path, v
     (folder,) = [folder for folder in codes if f'"codec": "{variant}"' in (folder / MANIFEST).read_text()]
     stored = np.load(folder / "codec.codebook.npy")
     np.testing.assert_array_equal(stored, np.load(tmp_path / "wolf" / "codebook.npy"))
+
+
+@pytest.mark.parametrize("variant", ["WolfPQ", "WolfPQSem", "DPQ", "RepCONC", "JPQ"])
+def test_a_start_from_opq_quantises_as_opq_until_it_learns(variant):
+    task = task_of(variant, query_lr=0.0, start="OPQ", lr=0.0, mdf=1e4)
+    vectors = task.data.vectors.chosen(np.arange(400))
+    opq = OPQ(M=4, K=8).fit(vectors)
+    expected = opq.decode(opq.encode(vectors))
+    np.testing.assert_allclose(task.quantised()(vectors), expected, atol=1e-5)
+    assert task._started == pytest.approx(((vectors - expected) ** 2).sum(axis=1).mean(), rel=1e-4)
+    given = torch.from_numpy(task.codes.astype(np.int64) if variant == "JPQ" else vectors)
+    task.network.eval()
+    np.testing.assert_allclose(task.network(given).detach(), expected, atol=1e-5)
+    if variant == "JPQ":
+        queries = task.data.pairs.queries
+        _, scores = task.index().nearest(queries, 3)
+        np.testing.assert_allclose(scores, -np.sort(-(queries @ expected.T), axis=1)[:, :3], rtol=1e-4)
+
+
+@pytest.mark.parametrize("variant", ["WolfPQ", "JPQ"])
+def test_a_rotation_is_stored_with_the_codewords_and_searched_with(bench, encoder, tmp_path, variant):
+    recipe = replace(RECIPE, variant=variant, start="OPQ")
+    train_codebook(bench, tmp_path / "wolf", encoder, recipe, work=tmp_path / "work")
+    rotation = np.load(tmp_path / "wolf" / "rotation.npy")
+    np.testing.assert_allclose(rotation @ rotation.T, np.eye(len(rotation)), atol=1e-5)
+    names = [f"{encoder}-OPQ(M=8, K=4)", f"{encoder}-{variant}(codebook={tmp_path / 'wolf'})"]
+    plain, wolf = execute(bench, [parse_system(name) for name in names], tmp_path / "work", ExecuteOptions())
+    assert plain.meta["codes_bytes"] == wolf.meta["codes_bytes"]
+    assert plain.meta["codebook_bytes"] == wolf.meta["codebook_bytes"]
+    codec = Trained(codebook=tmp_path / "wolf").fit(rotation)
+    some = drawn((30, len(rotation)))
+    found = codec.decode(codec.encode(some))
+    np.testing.assert_allclose(found, Quantiser.open(tmp_path / "wolf").quantised(some), atol=1e-5)
+    np.testing.assert_allclose(
+        codec.scores(codec.tables(some[:2]), codec.encode(some)), some[:2] @ found.T, rtol=1e-4, atol=1e-4
+    )
+    Quantiser(drawn((2, 4, 3)), rotation=np.eye(4, dtype=np.float32)).save(tmp_path, variant=variant, vectors={})
+    with pytest.raises(InputError, match="rotation is not of the codewords' dimension"):
+        Quantiser.open(tmp_path)
+    with pytest.raises(OptionError, match="start is no value for CQ"):
+        replace(recipe, variant="CQ").check()
 
 
 def test_a_codebook_of_another_variant_encoder_or_size_is_refused(bench, encoder, tmp_path):
