@@ -171,13 +171,13 @@ def test_gate_and_heads_learn(base, trained):
 
 def test_the_comparator_is_read_from_the_words_before_a_number(base):
     data = read_triples(numeric_benchmark())
+    torch.manual_seed(1)  # before its heads are drawn
     student = open_student("numcolbert", base, units=data.units, info_weight=1.0)
     batch = Batch.of(data, data.draw(1, "1", 1)[:48])
     asked = [data.queries[row] for row in batch.query_rows]
     assert {query.conditions[0].comparator for query in asked} == {"<", "=", ">"}
-    torch.manual_seed(1)
     optimizer = torch.optim.Adam(student.network.parameters(), 5e-3)
-    for _ in range(60):
+    for _ in range(100):
         optimizer.zero_grad()
         sum(student.numeric_losses(batch, student.outputs(batch))).backward()
         optimizer.step()
