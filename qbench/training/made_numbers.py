@@ -2,7 +2,7 @@
 
 A benchmark has few powers of ten and few pairs of close values, and the comparison networks tell nothing apart outside
 what they saw. So values of all magnitudes are drawn, and stand in short windows of the batch's texts around a number,
-which cost a tenth of a step on whole texts. The paper (*DeepQuant* 3.6) compares a batch's own numbers alone.
+which cost less than whole texts do. The paper (*DeepQuant* 3.6) compares a batch's own numbers alone.
 """
 
 from __future__ import annotations
