@@ -8,7 +8,8 @@ temperature of 0.02 is a scale of 50. A training needs the quantities of its tex
 
 Ours: with `numbers_first` the first steps learn to read and compare made-up numbers alone
 (`qbench.training.made_numbers`), and which of them satisfy a query. Until the comparison networks tell values apart,
-the quantities' part of the score is noise, and alpha learns to leave it out.
+the quantities' part of the score is noise, and alpha learns to leave it out. With `numbers_every` such steps come back
+among the others: the gradient of InfoNCE is some twenty times as long, and what was learnt is lost without them.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ class DeepQuantStudent(OwnStudent):
         as_printed: L_comp as the paper prints it (see `qbench.models.number_layers.comparison_loss`).
         head_lr: peak learning rate of the layers of numbers.
         numbers_first: share of the steps, the first, that learn from made-up numbers alone.
+        numbers_every: after those, every so many steps one does; 0 for none.
     """
 
     network: DeepQuant
@@ -68,6 +70,7 @@ class DeepQuantStudent(OwnStudent):
     as_printed: bool = False
     head_lr: float = 1e-3
     numbers_first: float = 0.0
+    numbers_every: int = 0
 
     reads_numbers: ClassVar[bool] = True
 
@@ -110,15 +113,16 @@ class DeepQuantStudent(OwnStudent):
         return Outputs(self, queries, texts, self.scores(queries, texts))
 
     def loss(self, batch: Batch) -> Tensor:
-        """The objective's loss of a batch, and the weighted losses on its numbers; at first on made-up ones alone."""
-        if batch.step < self.numbers_first * batch.steps:
+        """The objective's loss of a batch, and those on its numbers; in some steps on made-up ones alone."""
+        again = self.numbers_every and batch.step % self.numbers_every == 0
+        if again or batch.step < self.numbers_first * batch.steps:
             made = self._made_numbers_loss(batch)
             if made is not None:
                 return made
         queries, texts = self._embedded(batch)
         parts = self.network.parts(queries.contextual, texts.contextual)
         total = self.objective(batch, Outputs(self, queries, texts, self.scale * parts.score))
-        for weight, loss in self.number_losses(queries, texts, parts.logits):
+        for weight, loss in self.number_losses(queries, texts, parts.logits, self._holds(queries, texts)):
             total = total + weight * loss
         return total
 
@@ -143,12 +147,14 @@ class DeepQuantStudent(OwnStudent):
             texts = self.embed_numbered(*with_values(stating, made.stated, "document"))
         asked, stated = queries.contextual.numbers, texts.contextual.numbers
         logits = comparisons(network.towers.query(asked), network.towers.document(stated))
-        holds = torch.from_numpy(comparison_holds(made.asked, made.stated)).float().to(device)
+        holds = self._holds(queries, texts)
         total = torch.zeros((), device=device)
-        for weight, loss in self.number_losses(queries, texts, logits):
+        for weight, loss in self.number_losses(queries, texts, logits, holds):
             total = total + weight * loss
         own = torch.arange(len(made.stated), device=device) // STATED, torch.arange(len(made.stated), device=device)
-        total = total + comparison_loss(logits[own][:, None], holds[own][:, None])
+        if self.comparison_weight:
+            compared = comparison_loss(logits[own][:, None], holds[own][:, None], as_printed=self.as_printed)
+            total = total + self.comparison_weight * compared
         operators = [OPERATORS.index(number.operator) if number.operator else -1 for (number,) in queries.numbers]
         satisfying = torch.tensor(operators, device=device)
         believed = network.operators(asked), torch.sigmoid(logits)
@@ -159,8 +165,23 @@ class DeepQuantStudent(OwnStudent):
         tokens = self.network.tokens([text for text, _ in carried], [[number] for _, number in carried], role)
         return [one for one, found in zip(carried, tokens, strict=True) if found.places]
 
-    def number_losses(self, queries: NumberedTexts, texts: NumberedTexts, logits: Tensor) -> list[tuple[float, Tensor]]:
-        """The losses that are switched on, each of shape (), with their weights; logits of N as in `Parts`."""
+    def _holds(self, queries: NumberedTexts, texts: NumberedTexts) -> Tensor:
+        """`comparison_holds` of all numbers of the queries and the texts, as floats, shape (A, B, 3)."""
+        import torch
+
+        asked, stated = ([number.value for some in side.numbers for number in some] for side in (queries, texts))
+        return torch.from_numpy(comparison_holds(asked, stated)).float().to(self.network.device)
+
+    def number_losses(
+        self, queries: NumberedTexts, texts: NumberedTexts, logits: Tensor, holds: Tensor
+    ) -> list[tuple[float, Tensor]]:
+        """The losses that are switched on, each of shape (), with their weights.
+
+        Args:
+            queries, texts: embedded, with their numbers.
+            logits: of N as in `Parts`, shape (A, B, 3).
+            holds: what is true of these pairs, as `_holds` says.
+        """
         import torch
 
         from qbench.models.number_layers import comparison_loss, reconstruction_loss, regulariser, unit_loss
@@ -177,8 +198,6 @@ class DeepQuantStudent(OwnStudent):
             units = torch.from_numpy(network.units.ids([number.unit for number in numbers])).to(device)
             losses.append((self.unit_weight, unit_loss(network.heads, vectors, units)))
         if self.comparison_weight:
-            asked, stated = ([number.value for some in side.numbers for number in some] for side in (queries, texts))
-            holds = torch.from_numpy(comparison_holds(asked, stated)).float().to(device)
             loss = comparison_loss(logits, holds, as_printed=self.as_printed)
             losses.append((self.comparison_weight, loss))
         if self.regular_weight:

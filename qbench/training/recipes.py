@@ -186,6 +186,13 @@ class ContrastiveRecipe(Recipe):
         models=("deepquant",),
         keyed=False,
     )
+    numbers_every: int = option(
+        0,
+        help="After those, every so many steps one on made-up numbers; 0: none.",
+        low=0,
+        models=("deepquant",),
+        keyed=False,
+    )
     as_printed: bool = option(
         False, help="Compare numbers with the loss as it is printed, which has no negatives.", models=("deepquant",)
     )

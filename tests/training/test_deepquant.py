@@ -84,7 +84,7 @@ def test_a_weight_of_zero_leaves_a_loss_out(plain, weight, parameters):
     seen = batch()
     queries, texts = only._embedded(seen)
     parts = only.network.parts(queries.contextual, texts.contextual)
-    ((factor, loss),) = only.number_losses(queries, texts, parts.logits)
+    ((factor, loss),) = only.number_losses(queries, texts, parts.logits, only._holds(queries, texts))
     assert factor == 2.0
     torch.testing.assert_close(only.loss(seen), without.loss(seen) + 2 * loss, rtol=1e-4, atol=1e-4)
     without.loss(seen).backward()

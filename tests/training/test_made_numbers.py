@@ -92,13 +92,35 @@ def share_right(student):
 
 def test_after_the_first_steps_it_learns_from_relevance(plain):
     student = open_student("deepquant", str(plain), units=DATA.units, numbers_first=0.5)
+    assert relevance_steps(student, (4, 5)) == [False, True]
+
+
+def test_made_up_numbers_come_back_among_the_other_steps(plain):
+    student = open_student("deepquant", str(plain), units=DATA.units, numbers_every=3)
+    assert relevance_steps(student, range(7)) == [False, True, True, False, True, True, False]
+
+
+def relevance_steps(student, steps):
+    """Whether each of some steps out of 10 learns from relevance, which alone moves alpha."""
     drawn = DATA.draw(0, "1", 2, most=8)
-    losses = []
-    for step in (4, 5):
+    moved = []
+    for step in steps:
         student.network.zero_grad()
         student.loss(Batch.of(DATA, drawn, step, 10)).backward()
-        losses.append(student.network.alpha.weight.grad is not None)
-    assert losses == [False, True]
+        moved.append(student.network.alpha.weight.grad is not None)
+    return moved
+
+
+def test_without_the_comparison_loss_no_tower_learns_but_by_what_satisfies(plain, monkeypatch):
+    monkeypatch.setattr("qbench.models.number_layers.satisfaction_loss", lambda *_: torch.zeros(()))
+    batch = Batch.of(DATA, DATA.draw(0, "1", 2, most=8), 0, 10)
+    learns = []
+    for weight in (0.0, 1.0):
+        options = {"numbers_first": 1.0, "regular_weight": 0.0, "comparison_weight": weight}
+        student = open_student("deepquant", str(plain), units=DATA.units, **options)
+        student.loss(batch).backward()
+        learns.append(any(some.grad is not None and some.grad.any() for some in student.network.towers.parameters()))
+    assert learns == [False, True]
 
 
 def test_a_batch_without_numbers_learns_from_relevance(plain):
