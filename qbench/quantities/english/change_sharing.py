@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.change_words import ENDS, LIGHT, MOVES, PLACES, TURNS
@@ -82,8 +82,9 @@ def _resumed(
 ) -> Change:
     """The change of an amount that leaves its verb out: "rose 2 % to 5 million and imports 4 % to 3", ", or by 6 %"."""
     amount = amounts[k]
-    j = next((j for j in range(k - 1, -1, -1) if changes[j]), None)
-    if j is None or first - amounts[j].last > FAR:
+    near = takewhile(lambda j: first - amounts[j].last <= FAR, range(k - 1, -1, -1))
+    j = next((j for j in near if changes[j]), None)
+    if j is None:
         return ""
     between = _outside_brackets(tokens, amounts[j].last, first)
     if any(word in ENDS or word in MOVES or word in TURNS for word in between):

@@ -16,8 +16,8 @@ from qbench.quantities.english.binder.sure import (
     LISTED,
     SURE,
     compared_with,
+    dealt_out,
     item_of_list,
-    listed_elsewhere,
     with_shared,
 )
 from qbench.quantities.english.concepts import NONE, Concept, MentionTokens, find_concepts
@@ -108,17 +108,18 @@ def bind(sentences: Sequence[Sentence], binder: WordBinder | None = None) -> lis
     if not read:
         return bindings
     binder = binder or load_binder()
-    places: list[tuple[int, int, Inside, set[int]]] = []
+    places: list[tuple[int, int, Inside, frozenset[int]]] = []
     requests: list[Request] = []
     for n in read:
         sentence = sentences[n]
         concepts = [b.concept for b in bindings[n]]
         views = pivots(sentence.mentions, concepts, sentence.parse, binder.labels)
         inside = Inside.of(sentence.mentions)
-        places += [(n, m, inside, listed_elsewhere(m, concepts)) for m in range(len(views))]
+        dealt = dealt_out(concepts)
+        places += [(n, m, inside, dealt) for m in range(len(views))]
         requests += [(view, sentence) for view in views]
-    for (n, m, inside, others), (view, _), scores in zip(places, requests, binder.probabilities(requests), strict=True):
-        bound = _bound(m, view, scores, sentences[n], bindings[n][m].concept, inside, others, binder.threshold)
+    for (n, m, inside, dealt), (view, _), scores in zip(places, requests, binder.probabilities(requests), strict=True):
+        bound = _bound(m, view, scores, sentences[n], bindings[n][m].concept, inside, dealt, binder.threshold)
         if m and in_interval(sentences[n].tokens, sentences[n].mentions[m].number):
             bound = replace(bound, change=_of_interval(sentences[n].mentions, m, bindings[n][m - 1].change))
         if not (bound.concept.words or bound.concept.subject):
@@ -148,7 +149,7 @@ def _bound(
     sentence: Sentence,
     concept: Concept,
     inside: Inside,
-    others: Set[int],
+    dealt: Set[int],
     threshold: float,
 ) -> Binding:
     likely = chosen(view, sentence, named(scores, threshold), inside)
@@ -162,7 +163,7 @@ def _bound(
         words = set() if period else chosen(view, sentence, _doubted(view, scores, threshold, inside), inside)
         words = _without_strays(words, view, scores, sentence.parse)
         if concept.how == LISTED:
-            concept = with_shared(concept, words, others, sentence.tokens)
+            concept = with_shared(concept, words, dealt, sentence.tokens)
         else:
             concept = arranged(words, view, scores, sentence.parse)
     change = _change(sentence.mentions[m].change, float(up), float(down))

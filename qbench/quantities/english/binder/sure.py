@@ -6,7 +6,7 @@ the same thing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 
 from qbench.quantities.english.concepts import Concept, MentionTokens
 from qbench.quantities.english.lexicon import MONTHS
@@ -96,13 +96,12 @@ def _outside_brackets(tokens: Sequence[Token]) -> tuple[str, ...]:
     return () if depth else tuple(words)
 
 
-def listed_elsewhere(m: int, concepts: Sequence[Concept]) -> set[int]:
-    """Words that are dealt out to other mentions than m, and not to it."""
-    others = {k for n, concept in enumerate(concepts) if n != m and concept.how == LISTED for k in concept.words}
-    return others - set(concepts[m].words)
+def dealt_out(concepts: Iterable[Concept]) -> frozenset[int]:
+    """All words that are dealt out to some mention of a text."""
+    return frozenset(k for concept in concepts if concept.how == LISTED for k in concept.words)
 
 
-def with_shared(own: Concept, words: Set[int], others: Set[int], tokens: Sequence[Token]) -> Concept:
+def with_shared(own: Concept, words: Set[int], dealt: Set[int], tokens: Sequence[Token]) -> Concept:
     """A concept that was dealt out, with the words that are of no other item.
 
     A list of dates deals nothing out: "the costs in May and June were $5 and $7, respectively".
@@ -110,9 +109,9 @@ def with_shared(own: Concept, words: Set[int], others: Set[int], tokens: Sequenc
     Args:
         own: what was dealt out.
         words: of the concept, as the binder sees it.
-        others: words that were dealt out to others.
+        dealt: words that were dealt out to it or others.
         tokens: of the text.
     """
-    shared = {*own.words, *(k for k in words if k not in others)}
+    shared = {*own.words, *(k for k in words if k not in dealt)}
     undated = {k for k in shared if tokens[k].kind != "number" and tokens[k].text not in MONTHS}
     return Concept(tuple(sorted(undated)), LISTED, own.subject)
