@@ -1,9 +1,10 @@
 """Coded late interaction: token vectors with reserved dimensions in which MaxSim itself compares quantities.
 
-    document   [v_j ; 0] for each token j, and [v_j ; x] for each token of a mention's value, unit and concept
-    query      [v_i ; 0] for each token i, and for each condition [b/n v_i ; a/n w] for its n search words
+    document   [v_j ; 0 ; 0] for each token j, and [v_j ; x ; h_j] for each token of a mention's value, unit and concept
+    query      [v_i ; 0 ; 0] for each token i, and for each condition [b/n v_i ; a/n w ; c/n h_i] for its n search words
 
-with x and w of `qbench.scoring.value_code`, and a = `code_weight` and b = `token_weight`: a word of the query finds its
+with x and w of `qbench.scoring.value_code`, h the `word_code` of the folded word that a token is of (0 in a value), and
+a = `code_weight`, b = `token_weight` and c = `word_weight`: a word of the query finds its
 best partner among tokens of mentions that satisfy the condition. Nothing is trained for it, and the index is that of
 every other multi-vector model: one matrix, MaxSim, candidates from centroids, compression. Documents' quantities are
 read when the index is made.
@@ -11,9 +12,10 @@ read when the index is made.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,7 @@ from qbench.models.limits import with_smaller_batches
 from qbench.models.multi_vector import MultiVector, load_multi_vector_encoder, token_offsets
 from qbench.models.numbers import Span, token_owners
 from qbench.models.single_vector import Role
+from qbench.quantities.concept_match import folded
 from qbench.quantities.types import Quantity
 from qbench.quantities.written import condition_spans
 from qbench.retrieval.late_interaction import LateInteraction, open_late_interaction
@@ -31,7 +34,26 @@ from qbench.retrieval.ranker_options import CodedOptions
 from qbench.retrieval.rankers import OpenedRanker, RankerContext, Search
 from qbench.retrieval.shared_texts import mentions_by_text
 from qbench.retrieval.systems import Stage
-from qbench.scoring.value_code import DIMENSION, ValueCode, ends, unit_name
+from qbench.scoring.value_code import DIMENSION, WORD_SIGNS, ValueCode, ends, unit_name, word_code
+
+_WORD = re.compile(r"\w+")
+
+
+class Weights(NamedTuple):
+    """What a word of a query looks for among the tokens of mentions.
+
+    Attributes:
+        token: weight of how near they are to it.
+        value: what a mention that satisfies the condition adds to a score.
+        word: what mentions add whose concept or unit has the same words, in other forms, too.
+    """
+
+    token: float
+    value: float
+    word: float
+
+
+_NONE = Weights(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -51,7 +73,7 @@ class CodedEncoder:
     @property
     def dimension(self) -> int:
         """Numbers in a vector."""
-        return self.encoder.dimension + DIMENSION
+        return self.encoder.dimension + DIMENSION + WORD_SIGNS
 
     @property
     def trained(self) -> bool:
@@ -66,22 +88,25 @@ class CodedEncoder:
         """Number of vectors of each text, and all vectors in order; queries have zeros for codes, see `question`."""
         rows = []
         for text, (vectors, offsets) in zip(texts, self._tokens(texts, role), strict=True):
-            parts = [_with_code(vectors)]
-            for mention in self.mentions(text) if role == "document" else ():
+            parts = [_with_codes(vectors)]
+            mentions = self.mentions(text) if role == "document" else ()
+            words = _word_codes(text, offsets if mentions else [])
+            for mention in mentions:
                 spans = [mention.value_span, mention.unit_span, *mention.concept_spans]
-                own = token_owners(offsets, spans) >= 0
-                parts.append(_with_code(vectors[own], self.code.mention(mention)))
+                owners = token_owners(offsets, spans)
+                own = owners >= 0
+                named = words[own] * (owners[own] > 0)[:, None]
+                parts.append(_with_codes(vectors[own], self.code.mention(mention), named))
             rows.append(np.concatenate(parts))
         lengths = np.array([len(some) for some in rows], np.int64)
         return lengths, np.concatenate(rows) if rows else np.empty((0, self.dimension), np.float32)
 
-    def question(self, search: Search, code_weight: float, token_weight: float) -> NDArray[np.float32]:
+    def question(self, search: Search, weights: Weights) -> NDArray[np.float32]:
         """The vectors of a query with its conditions, shape (vectors, dimension).
 
         Args:
             search: with conditions.
-            code_weight: what a mention that satisfies a condition adds to a score.
-            token_weight: weight of how near its tokens are to the query's words.
+            weights: of what its words look for.
         """
         ((vectors, offsets),) = self._tokens([search.text], "query")
         spans = condition_spans(search.text, search.conditions)
@@ -92,11 +117,12 @@ class CodedEncoder:
             for place, ((start, end), owner) in enumerate(zip(offsets, token_owners(offsets, numbers), strict=True))
             if end > start and owner < 0 and (not terms or _in(search.text[start:end], terms))
         ] or list(range(len(vectors)))
-        parts = [_with_code(vectors)]
+        words = _word_codes(search.text, offsets)[meant]
+        token, value, word = (np.float32(weight / len(meant)) for weight in weights)
+        parts = [_with_codes(vectors)]
         for condition in search.conditions:
             code = self.code.condition(condition)
-            share = np.float32(1 / len(meant))
-            parts.append(_with_code(token_weight * share * vectors[meant], code_weight * share * code))
+            parts.append(_with_codes(token * vectors[meant], value * code, word * words))
         return np.concatenate(parts)
 
     def _tokens(self, texts: Sequence[str], role: Role) -> list[tuple[NDArray[np.float32], list[Span]]]:
@@ -123,11 +149,35 @@ def _in(piece: str, terms: set[str]) -> bool:
     return any(piece.casefold() in term for term in terms)
 
 
-def _with_code(vectors: NDArray[np.float32], code: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
-    """Vectors with a code behind them, or zeros; shape (n, dimension + DIMENSION)."""
-    codes = np.zeros((len(vectors), DIMENSION), np.float32)
-    if code is not None:
-        codes[:] = code
+def _word_codes(text: str, offsets: Sequence[Span]) -> NDArray[np.float32]:
+    """The code of the folded word that each token is of, zeros for none; shape (tokens, WORD_SIGNS)."""
+    words = list(_WORD.finditer(text))
+    owners = token_owners(offsets, [match.span() for match in words])
+    codes = np.zeros((len(offsets), WORD_SIGNS), np.float32)
+    for place, owner in enumerate(owners):
+        if owner >= 0:
+            for word in folded((words[owner].group(),)):
+                codes[place] += word_code(word)
+    return codes
+
+
+def _with_codes(
+    vectors: NDArray[np.float32],
+    value: NDArray[np.float32] | None = None,
+    words: NDArray[np.float32] | None = None,
+) -> NDArray[np.float32]:
+    """Vectors with codes behind them, or zeros; shape (n, dimension + DIMENSION + WORD_SIGNS).
+
+    Args:
+        vectors: shape (n, dimension).
+        value: shape (DIMENSION,), the same for all.
+        words: shape (n, WORD_SIGNS).
+    """
+    codes = np.zeros((len(vectors), DIMENSION + WORD_SIGNS), np.float32)
+    if value is not None:
+        codes[:, :DIMENSION] = value
+    if words is not None:
+        codes[:, DIMENSION:] = words
     return np.concatenate([vectors, codes], axis=1, dtype=np.float32)
 
 
@@ -137,18 +187,17 @@ class CodedInteraction(LateInteraction):
 
     Attributes:
         coded: makes the queries' vectors.
-        code_weight, token_weight: as in `CodedEncoder.question`.
+        weights: as in `CodedEncoder.question`.
     """
 
     coded: CodedEncoder | None = None
-    code_weight: float = 0.0
-    token_weight: float = 0.0
+    weights: Weights = _NONE
 
     def encoded(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with their vectors, each of shape (query vectors, dimension)."""
         if self.coded is None:
             return super().encoded(searches)
-        return [replace(one, vector=self.coded.question(one, self.code_weight, self.token_weight)) for one in searches]
+        return [replace(one, vector=self.coded.question(one, self.weights)) for one in searches]
 
 
 def open_coded(stage: Stage, options: CodedOptions, context: RankerContext) -> OpenedRanker:
@@ -169,9 +218,8 @@ def open_coded(stage: Stage, options: CodedOptions, context: RankerContext) -> O
     }
     opened = open_late_interaction("coded token vectors", encoder, params, stage, options, context)
     ranker: Any = opened.ranker
-    coded = CodedInteraction(
-        encoder, ranker.tokens, ranker.depth, ranker.probing, encoder, options.code_weight, options.token_weight
-    )
+    weights = Weights(options.token_weight, options.code_weight, options.word_weight)
+    coded = CodedInteraction(encoder, ranker.tokens, ranker.depth, ranker.probing, encoder, weights)
     return replace(opened, ranker=coded)
 
 

@@ -350,11 +350,12 @@ class CodedOptions(MultiVectorOptions):
 
     code_weight: float = option(5.0, help="What a mention that satisfies a condition adds to a score", low=0)
     token_weight: float = option(10.0, help="Weight of how near its tokens are to the query's words", low=0)
+    word_weight: float = option(0.0, help="What it adds where its concept has the query's words", low=0)
 
     def __post_init__(self) -> None:
-        if self.code_weight == self.token_weight == 0:
+        if self.code_weight == self.token_weight == self.word_weight == 0:
             remedy = "Leave one out, or write ColBERT"
-            raise OptionError("code_weight and token_weight are both 0: codes change nothing", remedy=remedy)
+            raise OptionError("all weights of CodedColBERT are 0: codes change nothing", remedy=remedy)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,6 +42,9 @@ FREQUENT, SIGNS = 16, 32
 """Units with a dimension of their own; random signs of all others."""
 FREQUENCIES = 16
 
+WORD_SIGNS = 64
+"""Numbers in a word's code."""
+
 _ENDS = KNOTS + 2
 DIMENSION = _ENDS + 2 * FREQUENCIES + FREQUENT + SIGNS
 """Numbers in a code."""
@@ -133,7 +136,7 @@ class ValueCode:
         if name in self.frequent:
             made[self.frequent[name]] = 1.0
         else:
-            made[FREQUENT:] = _signs(name)
+            made[FREQUENT:] = _signs(name, SIGNS)
         return made
 
 
@@ -157,6 +160,14 @@ def ends(
         np.where(np.isin(comparators, ("<", "<=")), -np.inf, above),
         np.where(np.isin(comparators, (">", ">=")), np.inf, below),
     )
+
+
+def word_code(word: str) -> NDArray[np.float32]:
+    """Random signs drawn from a word, of length 1; shape (WORD_SIGNS,).
+
+    The dot product of two is 1 for the same word, and for others small and 0 on average.
+    """
+    return _signs(f"word {word}", WORD_SIGNS)
 
 
 def unit_name(base_unit: str, change: str) -> str:
@@ -238,12 +249,12 @@ def _waves(value: float) -> NDArray[np.float32]:
     return signed
 
 
-@lru_cache(maxsize=4096)
-def _signs(name: str) -> NDArray[np.float32]:
-    """Random signs from a name, of length 1; shape (SIGNS,)."""
+@lru_cache(maxsize=65_536)
+def _signs(name: str, count: int) -> NDArray[np.float32]:
+    """At most 256 random signs from a name, of length 1; shape (count,)."""
     digest = hashlib.sha256(name.encode()).digest()
-    bits = np.unpackbits(np.frombuffer(digest, np.uint8))[:SIGNS]
-    return ((2.0 * bits - 1) / math.sqrt(SIGNS)).astype(np.float32)
+    bits = np.unpackbits(np.frombuffer(digest, np.uint8))[:count]
+    return ((2.0 * bits - 1) / math.sqrt(count)).astype(np.float32)
 
 
 def codes(code: ValueCode, mentions: Sequence[Quantity]) -> NDArray[np.float32]:

@@ -22,7 +22,7 @@ from qbench.retrieval.mentions import document_mentions
 from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.passages import passages
 from qbench.retrieval.rankers import RankerContext, Search
-from qbench.scoring.value_code import DIMENSION
+from qbench.scoring.value_code import DIMENSION, WORD_SIGNS
 from tests.encoder_factories import tiny_bert
 from tests.factories import condition
 from tests.numeric_factories import KINDS, NUMERIC_WORDS, numeric_benchmark
@@ -80,7 +80,7 @@ def test_without_conditions_it_is_colbert(tiny, tmp_path):
     found = made.ranker.search(Search("q", "boats over 4"))
     expected = plain.similarity(plain.encode_query(["boats over 4"]), plain.encode_document(texts))[0].numpy()
     np.testing.assert_allclose(found.scores, expected[found.docs], atol=1e-4)
-    assert made.ranker.tokens.dimension == plain.get_embedding_dimension() + DIMENSION
+    assert made.ranker.tokens.dimension == plain.get_embedding_dimension() + DIMENSION + WORD_SIGNS
 
 
 def test_weights_of_nearly_zero_leave_colbert(tiny, tmp_path):
@@ -91,6 +91,23 @@ def test_weights_of_nearly_zero_leave_colbert(tiny, tmp_path):
     )
     with pytest.raises(OptionError, match="codes change nothing"):
         opened(tiny, tmp_path, ", code_weight=0, token_weight=0")
+
+
+def test_words_of_the_query_bind_to_the_mention_that_is_about_them(tiny, tmp_path):
+    """In any form: "boat" is in the concept "boats". So other words satisfy with half the score."""
+    spans = [[[5, 5 + len(concept)]] for concept in BENCHMARK.quantities["concept"]]
+    everything = BENCHMARK.quantities.with_columns(
+        pl.lit("metre").alias("unit"),
+        pl.lit("metre").alias("base_unit"),
+        pl.Series("concept_spans", spans, dtype=BENCHMARK.quantities.schema["concept_spans"]),
+    )
+    made, texts = opened(tiny, tmp_path, ", code_weight=50, token_weight=0, word_weight=50", quantities=everything)
+    asked = Search("q", "boat over 6 metre", (condition("boat", ">", 6, "metre"),), terms="boat")
+    found = made.ranker.search(asked)
+    scores = dict(zip((texts[doc] for doc in found.docs), found.scores - found.scores.min(), strict=True))
+    for text, score in scores.items():
+        expected = 50 * (int(text.split()[-2]) > 6) * (1 + ("boats" in text))
+        assert math.isclose(score, expected, abs_tol=8), text
 
 
 def test_it_runs_in_both_settings_reranks_and_is_fused(tiny, tmp_path):
