@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from qbench.quantities.english.comparator_phrases import before as bound_before
 from qbench.quantities.english.dates import is_month
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
 from qbench.quantities.english.numbers import Number
@@ -16,9 +17,9 @@ from qbench.quantities.english.written import NUMERALS
 
 OLDEST = 120
 _BRIDGE = frozenset(
-    "of is was were are be under over above below than less more greater older younger between and from to least most "
-    "at about approximately mean median average range ranged ranging group groups sd years year months month weeks "
-    "week days day : = ( [ ≥ ≤ > < ± + / - – — −".split()
+    "of is was were are be no not under over above below than less more greater older younger between and from to least "
+    "most at about approximately equal mean median average range ranged ranging group groups sd years year months month "
+    "weeks week days day : = ( [ ≥ ≤ > < ± + / - – — −".split()
 )
 """Words and marks between "age" and its number, beside other numbers."""
 _BRIDGE_LENGTH = 10
@@ -96,8 +97,8 @@ def of_cohort(tokens: Sequence[Token], number: Number) -> bool:
 def _asked_for(tokens: Sequence[Token], first: int) -> bool:
     """ "aged 26", "an age of 26", "mean age was 45 ± 3", "ranging in age from 19 to 64": a word of age before."""
     k, stop = first - 1, max(-1, first - 1 - _BRIDGE_LENGTH)
-    while k > stop and (tokens[k].low in _BRIDGE or tokens[k].kind == "number" or tokens[k].low in NUMERALS):
-        k -= 1
+    while k > stop and (bridged := _bridged(tokens, k)):
+        k -= bridged
     if k > 1 and tokens[k].text == "," and k + 1 == first and tokens[k - 2].low in ("mean", "median", "average"):
         k -= 1  # "median age, 54 years"
     if k < 0 or tokens[k].low not in ("age", "aged", "ages"):
@@ -105,6 +106,21 @@ def _asked_for(tokens: Sequence[Token], first: int) -> bool:
     if k and tokens[k - 1].low in ("gestational", "menstrual"):
         return False
     return _THINGS.isdisjoint(t.low for t in tokens[max(0, k - 4) : k])
+
+
+def _bridged(tokens: Sequence[Token], k: int) -> int:
+    """How many tokens up to k may stand between "age" and its number: a bound, whose age it is, one of `_BRIDGE`."""
+    bound = bound_before(tokens, k + 1)
+    if bound is not None and bound[2][0] not in _TIMES:
+        return k + 1 - bound[1]
+    if tokens[k].low in PEOPLE and k and tokens[k - 1].low in _OF_WHOM:
+        return 2  # "age of participants above 60"
+    return int(tokens[k].low in _BRIDGE or tokens[k].kind == "number" or tokens[k].low in NUMERALS)
+
+
+_OF_WHOM = frozenset("of the all these those our".split())
+_TIMES = frozenset("after before since past post pre prior until till within".split())
+"""First words of bounds on a point in time or a length of it."""
 
 
 def _older_than(tokens: Sequence[Token], first: int) -> bool:

@@ -154,6 +154,10 @@ def test_spans_of_several_parts():
         ("twenty women (30.3 ± 2.0 years)", [(20, "woman"), (30.3, "year of age")]),
         ("infants aged six weeks", [(6, "week of age")]),
         ("when they turn 21", [(21, "year of age")]),
+        ("a mean age of up to 50 years", [(50, "year of age")]),
+        ("pupils aged no more than 9 years", [(9, "year of age")]),
+        ("the average age is not below 45 years", [(45, "year of age")]),
+        ("the median age of these drivers exceeds 60 years", [(60, "year of age")]),
         # times that are no ages
         ("treated for 5 years", [(5, "year")]),
         ("a gestational age of 29 weeks", [(29, "week")]),
@@ -163,6 +167,7 @@ def test_spans_of_several_parts():
         ("contracts of 5 years or more", [(5, "year")]),
         ("twenty women (5 years)", [(20, "woman"), (5, "year")]),
         ("he turned 40 pages", [(40, "page")]),
+        ("homes for the aged within 3 years", [(3, "year")]),
     ],
 )
 def test_ages(text, expected):
