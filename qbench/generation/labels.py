@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from qbench.generation.evidence import UNSCALED
 from qbench.generation.gists import unmeasured
 from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
@@ -159,7 +160,8 @@ def _possible(condition: Condition, mentions: Mentions) -> NDArray[np.int64]:
     found = [_counting(condition, mentions)] if family == "count" else []
     for rows in (close, said):
         same = rows[mentions.base[rows] == mentions.base_code.get(condition.base_unit, -1)]
-        found.append(same[_codes(condition, same, mentions) != BROKEN])
+        # What an amount is of which the scale stands elsewhere in the document, nobody can tell here.
+        found.append(same[(_codes(condition, same, mentions) != BROKEN) | (mentions.doubt[same] == UNSCALED)])
     # A number in a unit of a neighbouring kind (a bare one and an amount, a rate and an amount) does not compare.
     near = [mentions.base_code[base] for base in neighbours(condition.base_unit, mentions.bases)]
     found.append(close[np.isin(mentions.base[close], near)])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qbench.generation.gists import alike, gists
+from qbench.generation.gists import alike, gists, heads
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,8 @@ from qbench.generation.gists import alike, gists
         ("overall response rate", "objective response rate"),
         ("unemployment rate", "unemployment"),
         ("pretax charge", "pretax writedown"),
+        ("recognized rent", "rent"),
+        ("regular rent", "ground rent"),
     ],
 )
 def test_alike(asked, stated):
@@ -38,3 +40,12 @@ def test_alike(asked, stated):
 )
 def test_other_things_are_not(asked, stated):
     assert not alike([gists(tuple(asked.split()))], gists(tuple(stated.split())))
+
+
+def test_what_stands_first_of_several_stretches_may_be_meant():
+    asked = [gists(("cash", "rent"))]
+    stated = ("rent", "/", "two", "barns")
+    assert alike(asked, gists(("rent", "two", "barn")), heads(stated, "en"))
+    assert not alike(asked, gists(("rent", "two", "barn")))
+    assert not alike(asked, gists(("barn", "rent")), heads(("barn", "rent"), "en"))
+    assert not alike(asked, gists(("barn", "rent", "fund")), heads(("barn", "rent", "/", "fund"), "en"))
