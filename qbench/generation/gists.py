@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from qbench.quantities.concept_match import BREAK, Concept, concept_alternatives, concept_words
+from qbench.quantities.concept_match import BREAK, Concept, concept_alternatives, concept_words, is_whole
 
 _CLASSES = (
     "price cost quotation expense expenditure spending outlay",
@@ -91,13 +91,14 @@ def unmeasured(concept: Concept, family: str, language: str) -> list[Concept]:
 
 
 def heads(concept: Concept, language: str) -> list[frozenset[str]]:
-    """The gists of what stands first where a concept is in several stretches: "proceeds / sales" are proceeds.
+    """The gists of a sum that stands first where a concept is in several stretches: "proceeds / sales" are proceeds.
 
     >>> heads(("proceeds", "/", "ship", "sales"), "en"), heads(("ship", "sales"), "en")
     ([frozenset({'procee'})], [])
     """
     firsts = [words[: words.index(BREAK)] for words in concept_alternatives(concept) if BREAK in words]
-    return [gists(concept_words(words, language)) for words in firsts if words]
+    folded = [concept_words(words, language) for words in firsts]
+    return [gists(words) for words in folded if is_whole(words)]
 
 
 def alike(asked: Iterable[frozenset[str]], stated: frozenset[str], beginnings: Iterable[frozenset[str]] = ()) -> bool:
