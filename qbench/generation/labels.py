@@ -160,8 +160,10 @@ def _possible(condition: Condition, mentions: Mentions) -> NDArray[np.int64]:
     found = [_counting(condition, mentions)] if family == "count" else []
     for rows in (close, said):
         same = rows[mentions.base[rows] == mentions.base_code.get(condition.base_unit, -1)]
-        # What an amount is of which the scale stands elsewhere in the document, nobody can tell here.
-        found.append(same[(_codes(condition, same, mentions) != BROKEN) | (mentions.doubt[same] == UNSCALED)])
+        found.append(same[_codes(condition, same, mentions) != BROKEN])
+    # How much an amount is whose scale stands elsewhere in its document, its number does not say.
+    same = close[mentions.base[close] == mentions.base_code.get(condition.base_unit, -1)]
+    found.append(same[mentions.doubt[same] == UNSCALED])
     # A number in a unit of a neighbouring kind (a bare one and an amount, a rate and an amount) does not compare.
     near = [mentions.base_code[base] for base in neighbours(condition.base_unit, mentions.bases)]
     found.append(close[np.isin(mentions.base[close], near)])
