@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from qbench.quantities.concept_match import BREAK, Concept, concept_alternatives, concept_words, is_whole
+from qbench.quantities.concept_match import Concept, concept_alternatives, concept_words
 
 _CLASSES = (
     "price cost quotation expense expenditure spending outlay",
@@ -90,32 +90,17 @@ def unmeasured(concept: Concept, family: str, language: str) -> list[Concept]:
     return [rest for rest in rests if any(word not in NEUTRAL for word in rest)]
 
 
-def heads(concept: Concept, language: str) -> list[frozenset[str]]:
-    """The gists of a sum that stands first where a concept is in several stretches: "proceeds / sales" are proceeds.
-
-    >>> heads(("proceeds", "/", "ship", "sales"), "en"), heads(("ship", "sales"), "en")
-    ([frozenset({'procee'})], [])
-    """
-    firsts = [words[: words.index(BREAK)] for words in concept_alternatives(concept) if BREAK in words]
-    folded = [concept_words(words, language) for words in firsts]
-    return [gists(words) for words in folded if is_whole(words)]
-
-
-def alike(asked: Iterable[frozenset[str]], stated: frozenset[str], beginnings: Iterable[frozenset[str]] = ()) -> bool:
+def alike(asked: Iterable[frozenset[str]], stated: frozenset[str]) -> bool:
     """Whether a concept may be one of those asked for: no word more or less, or all but one of three.
 
     Args:
         asked: the gists of each alternative.
         stated: the gists of a concept.
-        beginnings: its `heads`, for which words may only be missing: the proceeds of sales may be cash proceeds.
 
     >>> asked = [gists(("allowance", "expected", "credit", "loss"))]
     >>> alike(asked, gists(("total", "allowance", "credit", "loss"))), alike(asked, gists(("credit", "card")))
     (True, False)
     """
-    asked, beginnings = list(asked), list(beginnings)
-    if any(head <= words for words in asked for head in beginnings):
-        return True
     return any(
         words <= stated or stated <= words or (len(words) >= ENOUGH and len(words & stated) >= len(words) - 1)
         for words in asked

@@ -17,7 +17,7 @@ from qbench.errors import InputError
 from qbench.generation.abbreviations import Abbreviations, explained, shorts_in
 from qbench.generation.counting import COLUMNS, may_count, nouns
 from qbench.generation.evidence import CUT, OTHER_MONEY, UNSCALED, cut_short, of_other_money, unscaled
-from qbench.generation.gists import ENOUGH, alike, gist, gists, heads
+from qbench.generation.gists import ENOUGH, alike, gist, gists
 from qbench.generation.languages import doubts_of
 from qbench.generation.names import Names
 from qbench.generation.rates import RATES
@@ -150,10 +150,6 @@ class Mentions:
     @cached_property
     def _gists(self) -> list[frozenset[str]]:
         return [gists(concept_words(concept, self.language)) for concept in self.concepts]
-
-    @cached_property
-    def _heads(self) -> list[list[frozenset[str]]]:
-        return [heads(concept, self.language) for concept in self.concepts]
 
     @cached_property
     def _of_gist(self) -> dict[str, list[int]]:
@@ -316,7 +312,7 @@ class Mentions:
         if not self.given:
             meant = [gists(concept_words(words, self.language)) for words in concept_alternatives(concept)]
             codes = {code for words in meant for word in words for code in self._of_gist.get(word, ())}
-            near += [code for code in codes if alike(meant, self._gists[code], self._heads[code])]
+            near += [code for code in codes if alike(meant, self._gists[code])]
         return np.unique(np.concatenate([answering, np.array(near, dtype=np.int64)]))
 
     def holders(self, sets: Iterable[frozenset[str]]) -> NDArray[np.int64]:
