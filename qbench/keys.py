@@ -26,7 +26,7 @@ REVISIONS: dict[str, int] = {
     "import": 2,
     "mask": 1,
     "relax": 2,
-    "generation": 8,
+    "generation": 9,
     "expansion": 2,
     "synthesis": 4,
     "grounding": 3,

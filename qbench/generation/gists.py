@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from qbench.quantities.concept_match import Concept, concept_alternatives, concept_words
+
 _CLASSES = (
     "price cost quotation expense expenditure spending outlay",
     "fee commission concession",
@@ -39,9 +41,9 @@ _CLASSES = (
 _CLASS_OF = {word: words.split()[0] for words in _CLASSES for word in words.split()}
 NEUTRAL = frozenset(
     "total overall aggregate average mean median avg rate level amount number value figure annual yearly quarterly "
-    "monthly estimated expected projected reported recorded registered adjusted seasonally mandatory outstanding "
-    "current new gross combined share primary diluted undiluted basic first second third fourth half quarter year "
-    "month week day nine six twelve full prior qtly qtrly mthly qtr annually".split()
+    "monthly regular estimated expected projected reported recorded recognized recognised registered adjusted "
+    "seasonally mandatory outstanding current new gross combined share primary diluted undiluted basic first second "
+    "third fourth half quarter year month week day nine six twelve full prior qtly qtrly mthly qtr annually".split()
 )
 """Words without which a concept may still be the same."""
 STEM = 6
@@ -67,6 +69,25 @@ def gists(words: Sequence[str]) -> frozenset[str]:
     """
     telling = [word for word in words if word not in NEUTRAL and not word[0].isdigit()]
     return frozenset(map(gist, telling or words))
+
+
+def unmeasured(concept: Concept, family: str, language: str) -> list[Concept]:
+    """The alternatives of a concept without the word that its unit says anyway: "electrical energy" in kilowatt hours.
+
+    Args:
+        concept: of a query.
+        family: what its unit measures.
+        language: code of its language.
+
+    Returns:
+        those with that word that say more than it, as they are compared.
+
+    >>> unmeasured(("electrical", "energy"), "energy", "en"), unmeasured(("mean", "mass"), "mass", "en")
+    ([('electrical',)], [])
+    """
+    said = [concept_words(alternative, language) for alternative in concept_alternatives(concept)]
+    rests = [tuple(word for word in words if word != family) for words in said if family in words]
+    return [rest for rest in rests if any(word not in NEUTRAL for word in rest)]
 
 
 def alike(asked: Iterable[frozenset[str]], stated: frozenset[str]) -> bool:

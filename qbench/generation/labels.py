@@ -13,6 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from qbench.generation.evidence import UNSCALED
+from qbench.generation.gists import unmeasured
 from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
 from qbench.quantities.concept_match import concept_grade, stated_concept
@@ -151,16 +153,30 @@ def _look_up(condition: Condition, mentions: Mentions) -> tuple[NDArray[np.int64
 
 def _possible(condition: Condition, mentions: Mentions) -> NDArray[np.int64]:
     """The sentences with a mention that may be meant and that does not break the condition, ascending."""
-    close = mentions.rows_of_concepts(mentions.close(condition.concept))
+    family = "" if mentions.given else mentions.family_of(condition.unit)
+    concepts = [condition.concept, *unmeasured(condition.concept, family, mentions.language)]
+    close = mentions.rows_of_concepts(np.unique(np.concatenate([mentions.close(concept) for concept in concepts])))
     said = mentions.rows_of_docs(mentions.docs_saying(condition.concept))
-    found = []
+    found = [_counting(condition, mentions)] if family == "count" else []
     for rows in (close, said):
         same = rows[mentions.base[rows] == mentions.base_code.get(condition.base_unit, -1)]
         found.append(same[_codes(condition, same, mentions) != BROKEN])
+    # How much an amount is whose scale stands elsewhere in its document, its number does not say.
+    same = close[mentions.base[close] == mentions.base_code.get(condition.base_unit, -1)]
+    found.append(same[mentions.doubt[same] == UNSCALED])
     # A number in a unit of a neighbouring kind (a bare one and an amount, a rate and an amount) does not compare.
     near = [mentions.base_code[base] for base in neighbours(condition.base_unit, mentions.bases)]
     found.append(close[np.isin(mentions.base[close], near)])
     return mentions.docs_of(np.concatenate(found))
+
+
+def _counting(condition: Condition, mentions: Mentions) -> NDArray[np.int64]:
+    """The mentions that may count what a condition counts, under whatever unit they were read, and do not break it."""
+    rows = mentions.counting(condition.concept)
+    low, high = (mentions.table[end].to_numpy()[rows] for end in ("value", "high"))
+    codes = verdicts(low, high, mentions.comparator[rows], condition, mentions.change[rows])
+    kept: NDArray[np.int64] = rows[(codes != BROKEN) & (low == np.round(low))]
+    return kept
 
 
 def neighbours(base: str, bases: Iterable[str]) -> list[str]:

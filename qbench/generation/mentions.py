@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from qbench.errors import InputError
 from qbench.generation.abbreviations import Abbreviations, explained, shorts_in
+from qbench.generation.counting import COLUMNS, may_count, nouns
 from qbench.generation.evidence import CUT, OTHER_MONEY, UNSCALED, cut_short, of_other_money, unscaled
 from qbench.generation.gists import ENOUGH, alike, gist, gists
 from qbench.generation.languages import doubts_of
@@ -81,6 +82,7 @@ class Mentions:
     given: bool = False
     _graded: dict[Concept, tuple[NDArray[np.int64], NDArray[np.int8]]] = field(default_factory=dict)
     _related: dict[Concept, NDArray[np.int64]] = field(default_factory=dict)
+    _counting: dict[Concept, NDArray[np.int64]] = field(default_factory=dict)
     _quantities: dict[int, list[Quantity]] = field(default_factory=dict)
 
     @cached_property
@@ -206,6 +208,19 @@ class Mentions:
                 shorts = [short] if short else []
                 found.append(self._docs_with([*gists(others), *shorts], len(gists(others)) + len(shorts)))
         return np.unique(np.concatenate(found))
+
+    def counting(self, concept: Concept) -> NDArray[np.int64]:
+        """The mentions whose number may count a query's concept, in sentences that say it, ascending."""
+        rows = self._counting.get(concept)
+        if rows is None:
+            rows = self.rows_of_docs(self.docs_saying(concept))
+            wanted = nouns(concept, self.language)
+            found = self.table[rows].select(COLUMNS).iter_rows(named=True)
+            texts = self.texts.gather(self.doc[rows])
+            flags = [may_count(row, text, wanted) for row, text in zip(found, texts, strict=True)]
+            rows = rows[np.array(flags, dtype=bool)]
+            _keep(self._counting, concept, rows)
+        return rows
 
     def _docs_with(self, words: Sequence[str], number: int) -> NDArray[np.int64]:
         """The sentences that say so many of some words."""

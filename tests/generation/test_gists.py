@@ -18,6 +18,8 @@ from qbench.generation.gists import alike, gists
         ("overall response rate", "objective response rate"),
         ("unemployment rate", "unemployment"),
         ("pretax charge", "pretax writedown"),
+        ("recognized rent", "rent"),
+        ("regular rent", "ground rent"),
     ],
 )
 def test_alike(asked, stated):

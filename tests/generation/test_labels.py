@@ -163,6 +163,20 @@ def test_what_may_well_answer_is_undecided():
     assert [names[doc] for doc in labels.negatives] == ["broken"]
 
 
+def test_an_amount_of_which_the_scale_may_stand_elsewhere_is_undecided():
+    said = {"bare": "Net income was 9 dollars.", "scaled": "Net income in millions was 7.00 dollars."}
+    said["cents"] = "Net income was 8.00 dollars."
+    rows = [
+        to_row(name, _amount(value, "net income", said[name], "Net income", value_span=(start, start + length)))
+        for name, value, start, length in (("bare", 9, 15, 1), ("scaled", 7, 27, 4), ("cents", 8, 15, 4))
+    ]
+    condition = Condition(">", 5e6, 5e6, "dollar", "dollar", 5e6, 5e6, ("net", "income"))
+    for sources, expected in ((["a", "a", "a"], ["bare"]), (["a", "b", "a"], [])):
+        sentences = pl.DataFrame({"doc_id": [*said], "text": [*said.values()], "source_id": sources})
+        mentions = load_mentions(sentences, pl.DataFrame(rows, schema=quantity_schema()))
+        assert mentions.doc_ids[label([condition], mentions).undecided].to_list() == expected
+
+
 def test_with_given_quantities_one_thing_meets_all_conditions():
     def said(concept, value, kind):
         base = Quantity(value, value, "=", "dollar", "currency", "dollar", value, value, tuple(concept.split()))
