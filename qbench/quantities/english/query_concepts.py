@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, VERBS
-from qbench.quantities.english.query_attributes import CAPACITIES, DIMENSIONS, LEADING, MEASURED, families, has_family
+from qbench.quantities.english.query_attributes import CAPACITIES, DIMENSIONS, LEADING, MEASURED, PARTS, families, has_family
 from qbench.quantities.english.query_conditions import ReadCondition
 from qbench.quantities.english.query_text import SearchWord
 from qbench.quantities.types import Span
@@ -152,9 +152,14 @@ class Concepts:
         chunks = self._chunks(self._between(0, self._spans[0][0]))
         things = [chunk for chunk in chunks if not all(self._is_verb(n) for n in chunk)]
         opening = self._trimmed((things or chunks)[0]) if chunks else self._right(0)
-        while len(opening) > 1 and self._is_measure(opening[-1]):
+        while len(opening) > 1 and (self._is_measure(opening[-1]) or self._is_named_by(0, opening[-1])):
             opening = opening[:-1]  # of "van range over 200 miles below $30k" the van has the price
         return opening
+
+    def _is_named_by(self, k: int, n: int) -> bool:
+        """Whether word n right before condition k is what has its amount, and no thing of that length."""
+        word = self._words[n].text.lower()
+        return self._gap(self._ends[n], self._spans[k][0]) == "" and self._has(k, n) is True and word not in PARTS
 
     def _is_measure(self, n: int) -> bool:
         word = self._words[n].text.lower()
@@ -176,9 +181,9 @@ class Concepts:
             chunks = telling if k else telling or chunks
         if not chunks or (k and _PARTS.search(self._text[self._words[chunks[-1][-1]].end : stop])):
             return []
-        if k and len(chunks) == 1 and self._is_place(k, start, chunks[0]):
-            return []
         nearest = chunks[-1]
+        if k and self._is_price(k, nearest):
+            return []
         if "/" in self._words[nearest[-1]].text:
             return nearest[-1:]  # "stocks p/e under 15"
         if all(self._is_verb(n) for n in nearest):  # "bonds that mature in", "500 workers lasting over 2 weeks"
@@ -188,11 +193,13 @@ class Concepts:
             nearest = [*(n for n in subject if n not in nearest), *nearest]
         return nearest[-MOST_WORDS:]
 
-    def _is_place(self, k: int, start: int, chunk: Chunk) -> bool:
-        """Whether words before a price say where: "flights under 4 hours from london under 100 euros"."""
-        family = self._units.get(self._conditions[k].unit).family
-        where = self._gap(start, self._words[chunk[0]].start).lower() in ("from", "near", "to", "at")
-        return where and family.startswith("currency")
+    def _is_price(self, k: int, chunk: Chunk) -> bool:
+        """Whether an amount of money after another kind of amount is the price of what the query asks for.
+
+        The words before it are a property, "3 bedrooms pool up to 350000 euros", unless they name money.
+        """
+        kinds = [self._units.get(self._conditions[j].unit).family.startswith("currency") for j in (k - 1, k)]
+        return kinds == [False, True] and bool(self._opening()) and not any(self._has(k, n) for n in chunk)
 
     def _right(self, k: int) -> Chunk:
         """The words that follow condition k, before the next one."""
