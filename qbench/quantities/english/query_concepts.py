@@ -40,6 +40,8 @@ JOINERS = re.compile(r"(?:(?:of|in|for|on|per|to|from|by)(?: the| a| an)?)?", re
 """What may stand between the words of one concept: "cost of sales", "flights to rome"."""
 RELATIVE = frozenset(("that", "which", "who"))
 HAVING = frozenset("with w/ having has have had".split())
+_ALIKE = 50
+"""Two bare numbers of one thing are at most so many times as large as one another."""
 _PARTS = re.compile(r"[,;:!?|]")
 
 LENDINGS = frozenset(("loan", "mortgage"))
@@ -125,6 +127,9 @@ class Concepts:
         before = self._text[: self._spans[a][0]].lower().split()
         if not self._conditions[a].unit and before and before[-1] in CAPACITIES:
             return False  # "sleeps 6 under 150 a night"
+        low, high = sorted(abs(self._conditions[k].low) for k in (a, b))
+        if not self._conditions[a].unit and low and high / low > _ALIKE:
+            return False  # "ira limit 7000 over 50"
         return len({self._units.get(self._conditions[k].unit).base_unit for k in (a, b)}) == 1
 
     def _is_with(self, k: int) -> bool:
