@@ -141,12 +141,26 @@ def _follows(
 ) -> list[Token]:
     """The words after an amount that nothing is known of: those of a substance, unless they name the next amount."""
     family = units.get(condition.unit).family
-    if not found or not condition.unit or not (of or family in SUBSTANCES):
+    if not found or not condition.unit:
+        return []
+    if after is not None and _needs_no_name(condition, found[-1], after, units):
+        return found
+    if not (of or family in SUBSTANCES):
         return []
     if after is not None and condition.first:
         if (after.plain and (led or not condition.plain)) or _names(found[-1], family, after, units):
             return []  # "10% or more semaglutide 2.4 mg", "over 80 kg enoxaparin 40 mg"
     return found
+
+
+def _needs_no_name(condition: ReadCondition, word: Token, after: ReadCondition, units: Units) -> bool:
+    """Whether what stands between two amounts can only name the first: the second is a price or counts something."""
+    here, there = units.get(condition.unit).family, units.get(after.unit).family
+    if not condition.plain or here in ("", "count", "time", "age") or here.startswith("currency"):
+        return False
+    if there == "count" or there.startswith("currency"):
+        return True
+    return not there and after.comparator in ("<", "<=") and families(word.low) is None
 
 
 def _is_next(tokens: Sequence[Token], condition: ReadCondition, after: ReadCondition, units: Units) -> bool:
