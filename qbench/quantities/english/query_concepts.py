@@ -12,7 +12,15 @@ from collections.abc import Sequence
 
 from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, VERBS
-from qbench.quantities.english.query_attributes import CAPACITIES, DIMENSIONS, LEADING, MEASURED, PARTS, families, has_family
+from qbench.quantities.english.query_attributes import (
+    CAPACITIES,
+    DIMENSIONS,
+    LEADING,
+    MEASURED,
+    PARTS,
+    families,
+    has_family,
+)
 from qbench.quantities.english.query_conditions import ReadCondition
 from qbench.quantities.english.query_text import SearchWord
 from qbench.quantities.types import Span

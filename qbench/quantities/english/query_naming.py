@@ -38,6 +38,8 @@ def with_names(tokens: Sequence[Token], conditions: Sequence[ReadCondition], uni
             replace(each, concept_spans=tuple((t.start, t.end) for t in run))
             for each, run in zip(conditions, behind, strict=True)
         ]
+    if _all_before(tokens, conditions, behind, units):
+        return [replace(each, concept_spans=()) for each in conditions]
     return [
         replace(each, concept_spans=tuple(_substance(tokens, each, after, units)))
         for each, after in zip(conditions, following, strict=True)
@@ -60,6 +62,34 @@ def _all_behind(conditions: Sequence[ReadCondition], behind: Sequence[Sequence[T
     told = has_family(families(behind[-1][-1].low) or frozenset(), kinds[-1])  # "18 g dose 36 g yield"
     names_next = not told and any(run[-1].low in LEADING and run is not behind[-1] for run in behind)
     return plain and not names_next and not any(kind.startswith("currency") for kind in kinds)
+
+
+def _all_before(
+    tokens: Sequence[Token],
+    conditions: Sequence[ReadCondition],
+    behind: Sequence[Sequence[Token]],
+    units: Units,
+) -> bool:
+    """Whether each of several amounts follows its name, the last closing the query: "yield over 5% gearing below 40%"."""
+    if len(conditions) < _SEVERAL or conditions[-1].last < len(tokens) or not all(behind[:-1]):
+        return False
+    if not conditions[0].first or tokens[conditions[0].first - 1].kind != "word":
+        return False
+    kinds = [units.get(each.unit).family for each in conditions]
+    if kinds[-1] not in ("", "ratio") and len(conditions) == _SEVERAL:
+        return False
+    if (
+        kinds[-1] == "count"
+        or kinds[-1].startswith("currency")
+        or (not kinds[-1] and conditions[-1].comparator[0] == "<")
+    ):
+        return False
+    own = [
+        has_family(families(t.low) or frozenset(), kind)
+        for run, kind in zip(behind[:-1], kinds, strict=False)
+        for t in run
+    ]
+    return not any(own)
 
 
 def _substance(
