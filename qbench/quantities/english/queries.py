@@ -194,8 +194,9 @@ def _from_quantity(
         return None  # "ryzen 5600x"
     if is_name(tokens, number, first, last, quantity):
         return None
-    if (counted or not quantity.unit) and in_name(tokens, number, first, last, counted=counted):
-        return None
+    if (counted or not quantity.unit) and not _follows_amount(tokens, first, units):
+        if in_name(tokens, number, first, last, counted=counted):
+            return None
     # Of "2x ebitda" and "3br" nobody searches for the letters.
     fold = quantity.unit == "count" or any(t.low in PIECES for t in tokens[number:last] if t.start >= after_value)
     condition = ReadCondition(
@@ -218,6 +219,14 @@ def _from_quantity(
         condition = _scaled(tokens, _with_bracketed_unit(tokens, condition, units))
         condition = _without_period(tokens, condition)
     return compared(tokens, condition, quantity.family)
+
+
+def _follows_amount(tokens: Sequence[Token], first: int, units: Units) -> bool:
+    """Whether another amount ends before a token, so that no name goes on there: "8kg 1400 spin"."""
+    if first < 2 or tokens[first - 2].kind != "number" or tokens[first - 1].kind != "word":
+        return False
+    unit = units.lookup(tokens[first - 1].text)
+    return unit is not None and unit.family not in ("count", "time")
 
 
 def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity) -> bool:

@@ -43,6 +43,8 @@ METALS = frozenset("gold silver sterling platinum".split())
 CARATS = frozenset((8e3, 9e3, 10e3, 14e3, 18e3, 21e3, 22e3, 24e3))
 THOUSANDTHS = frozenset((375.0, 585.0, 750.0, 800.0, 835.0, 900.0, 925.0, 950.0, 958.0, 999.0))
 """Fineness of metals, in a thousand parts; with a "k", in carats read as thousands."""
+SIDES = frozenset("high tall wide long deep thick".split())
+"""What a bare number before it measures."""
 TIMES = frozenset("s sec secs second seconds min mins minute minutes".split())
 RUNNING = frozenset(
     "run runs runner runners running race races time times training plan pb parkrun marathon walk treadmill".split()
@@ -164,8 +166,8 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
     """
     if last < len(tokens) - 1 and tokens[last].low in CROSSES and tokens[last + 1].kind == "number":
         return False  # "beer 24 x 330 ml"
-    if last < len(tokens) and tokens[last].low in WORN:
-        return False  # "jeans 32 waist 34 leg"
+    if last < len(tokens) and tokens[last].low in WORN | SIDES:
+        return False  # "jeans 32 waist 34 leg", "wardrobe 236 high"
     if [t.low for t in tokens[last : last + 2]] == ["out", "of"]:
         return False  # "hotel 4.5 out of 5"
     if first > 1 and tokens[first - 1].low in CROSSES and _multiplies(tokens, first - 1):
