@@ -45,6 +45,10 @@ def counts_nothing(tokens: Sequence[Token], starts: Sequence[int], first: int, q
     noun = tokens[end - 1].low
     if noun.removesuffix("s") in MARKS:
         return False
+    if noun in ("max", "min"):
+        return True  # "set of four max 320 pounds"
+    if quantity.comparator == "between" and lead in ("between", "from"):
+        lead = _word_before(tokens, first - 1)
     if lead in CAPACITIES:
         return noun not in PEOPLE and noun.removesuffix("s") not in GUESTS  # "sleeps 8 dogs allowed"
     if quantity.comparator == "=":

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.ambiguity import resolve
+from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.query_attributes import families
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import Quantity
@@ -61,6 +62,8 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
         return quantity
     if quantity.unit == "part per million" and any(t.low.startswith(PRINTERS) for t in tokens):
         return as_unit(quantity, units.get("page per minute"), units)
+    if unit == CALENDAR_YEAR and per:  # "gold above 2000 an ounce"
+        return replace(quantity, unit="", family="", base_unit="", base_value=quantity.value, base_high=quantity.high)
     if quantity.family == "count" and _is_of_metres(tokens, quantity):
         return _metres(quantity, units)
     if quantity.unit_span is None or unit not in ("pound-mass", "percentage point", "metre"):

@@ -20,7 +20,7 @@ BEFORE_MAX = frozenset("air pro mi note redmi ultra nike iphone hot shure ipad".
 """Words before a "max" that is part of a name: "air max 90"."""
 CROSSES = frozenset(("x", "×"))
 EACH = frozenset("a an per each every / p".split())
-AREAS = frozenset("sq m sqm sqkm sqft ha hectare acre mile km kg lb litre liter gallon".split())
+AREAS = frozenset("sq m sqm sqkm sqft ha hectare acre mile km kg lb litre liter gallon ounce".split())
 """What so many are counted on: "density above 1000 per km2"."""
 PERIODS = frozenset("hour day night week month quarter year annum".split())
 """What a bare amount of money may be paid for, each: "1500 a month"."""
@@ -216,4 +216,4 @@ def is_paid_for(tokens: Sequence[Token], k: int) -> bool:
     """Whether "a month", "per hour" stands at token k."""
     if k + 1 >= len(tokens) or tokens[k].low not in EACH:
         return False
-    return tokens[k + 1].low in PERIODS or (tokens[k].low in ("per", "a") and tokens[k + 1].low in AREAS)
+    return tokens[k + 1].low in PERIODS or (tokens[k].low in ("per", "a", "an") and tokens[k + 1].low in AREAS)
