@@ -81,7 +81,11 @@ _BATTERIES = re.compile(r"(?<![\w.,/])(?:[2-8]s|\d{2,3}c)(?![\w/-])", re.IGNOREC
 _DUAL = re.compile(r"(?<=\d)(?P<left>[a-z]{1,3})/(?=\d+(?:\.\d+)?(?P<right>[a-z]{1,3})(?!\w))", re.IGNORECASE)
 """What stands between the two of "12v/230v", "washer dryer 8kg/5kg"."""
 _GLUED = re.compile(r"(?<!\w)(?P<bound>under|below|over|above|max|min|upto)(?=[$€£]?\d)", re.IGNORECASE)
-_BOUNDS = {"under": "<", "below": "<", "over": ">", "above": ">", "max": "≤", "min": "≥", "upto": "≤"}
+_BOUNDS = {
+    **dict.fromkeys(("under", "below", "sub"), "<"), **dict.fromkeys(("over", "above", "exceeding"), ">"),
+    **dict.fromkeys(("max", "maximum", "upto", "up to", "at most", "within"), "≤"),
+    **dict.fromkeys(("min", "minimum", "at least"), "≥"),
+}  # fmt: skip
 """Bounds without a space before their number: "under5kg"."""
 _RANGES = (
     (re.compile(r"(?<=\d)([$€£])-(?=\d+(?:[.,]\d+)?k?\1)"), "- "),
@@ -100,6 +104,13 @@ _SIGN = {"eur": "€", "usd": "$", "gbp": "£"}
 _MULTIPLES = re.compile(r"(?<=\d\s)p/(?=[besf]\b)", re.IGNORECASE)
 """The start of the next condition: "p/e below 10 p/b below 1"."""
 _HYPHENED = re.compile(r"\b(?:at-(?:least|most)|up-to)(?=\s?[$€£]?\d)", re.IGNORECASE)
+_NO_YEAR = re.compile(
+    r"(?:\b(?P<bound>under|below|sub|over|above|exceeding|up to|at most|at least|maximum|minimum|max|min|within)"
+    r"|(?P<sign>[<>≤≥]=?))\s(?P<thousands>1[5-9]|20)00(?![\w.,/-]|\s?(?:%|ad\b|bce?\b))",
+    re.IGNORECASE,
+)
+"""A round number with a bound that dates don't have: "laptop under 2000 16gb ram" asks for no year."""
+_NO_YEAR_OF = re.compile(r"(?<=\bbudget\s)of(?=\s\d{4}(?![\w.,/-]))", re.IGNORECASE)
 _GRAND = re.compile(r"(?<=\d)\s(?:grand\b(?!\s(?:pianos?|prix|tour|hotel|slams?|final))|mill\b)", re.IGNORECASE)
 """Thousands and millions in short: "45 grand", "1.5 mill"."""
 _NAMED_MAX = re.compile(
@@ -199,6 +210,7 @@ def as_in_prose(text: str, units: Units) -> str:
     text = _POINTS.sub(lambda match: match.group().replace(".", ","), text)
     text = _HYPHENED.sub(lambda match: match.group().replace("-", " "), text)
     text = _GLUED.sub(lambda match: _BOUNDS[match["bound"].lower()].ljust(len(match["bound"])), text)
+    text = _NO_YEAR_OF.sub("  ", _NO_YEAR.sub(_as_thousands, text))
     text = _FEET.sub(r"\1'\2" + '"', text)
     for pattern, dash in _RANGES:
         text = pattern.sub(dash, text)
@@ -231,6 +243,13 @@ def as_in_prose(text: str, units: Units) -> str:
     if not _UNPAID.search(text):
         text = _PAID.sub(_with_stand_in, text)
     return _CODES.sub(lambda match: match.group().upper().replace("RS", "Rs"), text)
+
+
+def _as_thousands(match: re.Match[str]) -> str:
+    """A bounded number of four digits with a comma, which takes the place of the space before it."""
+    bound = match["sign"] or _BOUNDS[match["bound"].lower()]
+    number = f"{match['thousands'][0]},{match['thousands'][1]}00"
+    return bound + number.rjust(len(match.group()) - len(bound))
 
 
 def _with_stand_in(match: re.Match[str]) -> str:
