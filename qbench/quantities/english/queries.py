@@ -44,7 +44,7 @@ GRADES = frozenset("grade level stage tier class category phase type version gro
 TIMES = frozenset("x × by".split())
 PER_PERSON = frozenset("pp pppn ppn pppw".split())
 """For whom a sum of money is, in short: "cruise £900 pp"."""
-LEADS = frozenset("aged doing getting".split())
+LEADS = frozenset("aged doing getting ideally preferably definitely hopefully".split())
 """Words right before a condition that say nothing else."""
 
 

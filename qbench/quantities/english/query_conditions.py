@@ -239,6 +239,8 @@ def _one_thing(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, unit
     """Whether b's unit may be a's: counted nouns only of the ends of a range, not "era under 3 and 200+ strikeouts"."""
     if b.plain and not b.low / _ALIKE <= a.low <= b.low * _ALIKE:
         return False  # "a salary of at least 60k and 30 days of holiday"
+    if b.plain and [t.text for t in tokens[a.last : b.first]] == [","]:
+        return False  # "under 500, 8gb ram"
     count = units.get(b.unit).family == "count"
     if count and b.plain and a.first and tokens[a.first - 1].low in MEASURED:
         return False  # "pitchers with era below 3 and 200 innings"

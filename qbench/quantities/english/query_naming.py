@@ -70,7 +70,7 @@ def _all_before(
     behind: Sequence[Sequence[Token]],
     units: Units,
 ) -> bool:
-    """Whether each of several amounts follows its name, the last closing the query: "yield over 5% gearing below 40%"."""
+    """Whether each of several amounts follows its name, to the end: "yield over 5% gearing below 40%"."""
     if len(conditions) < _SEVERAL or conditions[-1].last < len(tokens) or not all(behind[:-1]):
         return False
     if not conditions[0].first or tokens[conditions[0].first - 1].kind != "word":

@@ -105,11 +105,24 @@ _MULTIPLES = re.compile(r"(?<=\d\s)p/(?=[besf]\b)", re.IGNORECASE)
 """The start of the next condition: "p/e below 10 p/b below 1"."""
 _HYPHENED = re.compile(r"\b(?:at-(?:least|most)|up-to)(?=\s?[$€£]?\d)", re.IGNORECASE)
 _NO_YEAR = re.compile(
-    r"(?:\b(?P<bound>under|below|sub|over|above|exceeding|up to|at most|at least|maximum|minimum|max|min|within)"
-    r"|(?P<sign>[<>≤≥]=?))\s(?P<thousands>1[5-9]|20)00(?![\w.,/-]|\s?(?:%|ad\b|bce?\b))",
+    r"(?:\b(?P<bound>under|below|sub|over|above|exceeding|up to|at most|at least|"
+    r"(?:maximum|minimum|max|min)(?: of)?|within)"
+    r"|(?P<sign>[<>≤≥]=?))\s(?P<thousands>1[5-9]|20)00(?![\w./-]|,\S|\s?(?:%|ad\b|bce?\b))",
     re.IGNORECASE,
 )
 """A round number with a bound that dates don't have: "laptop under 2000 16gb ram" asks for no year."""
+_PRICE = r"(?:[$€£]\s?\d[\d,.]*k?|(?<![\w.,])\d[\d,.]*k?\s?(?:euros?|dollars?|bucks|quid|pounds?|usd|eur|gbp|[$€£]))"
+_CAPPED = re.compile(
+    rf"(?P<price>(?:{_PRICE}|(?<![\w.,])(?:\d{{3,}}|\d+k))\s(?:max|maximum|min|minimum))\s"
+    r"(?=\d[\d,.]*\s?(?!euro|dollar|buck|quid|pound|usd|eur|gbp)[a-z])",
+    re.IGNORECASE,
+)
+"""A price with its limit before another amount: "laptop $500 max 8gb ram"."""
+_AMOUNT = r"(?P<amount>(?<![\w.,])[$€£]?\d[\d.,]*\s?[a-z%\"']{0,8})"
+_EITHER = re.compile(rf"{_AMOUNT}(?P<either> or (?P<side>under|below|above|over))(?=\s[$€£]?\d)", re.IGNORECASE)
+_BOUNDED = re.compile(r"\b(?:under|below|above|over|than|least|most|between|from)\b|[<>≤≥]", re.IGNORECASE)
+_AND_UP = re.compile(rf"{_AMOUNT} and up(?:wards?)?\b(?!\s(?:to|from|and)\b)", re.IGNORECASE)
+"""The other limits behind an amount, before whatever follows: "15 inches or under 8gb", "$500 and up steel"."""
 _NO_YEAR_OF = re.compile(r"(?<=\bbudget\s)of(?=\s\d{4}(?![\w.,/-]))", re.IGNORECASE)
 _GRAND = re.compile(r"(?<=\d)\s(?:grand\b(?!\s(?:pianos?|prix|tour|hotel|slams?|final))|mill\b)", re.IGNORECASE)
 """Thousands and millions in short: "45 grand", "1.5 mill"."""
@@ -210,6 +223,7 @@ def as_in_prose(text: str, units: Units) -> str:
     text = _POINTS.sub(lambda match: match.group().replace(".", ","), text)
     text = _HYPHENED.sub(lambda match: match.group().replace("-", " "), text)
     text = _GLUED.sub(lambda match: _BOUNDS[match["bound"].lower()].ljust(len(match["bound"])), text)
+    text = _with_limits(text)
     text = _NO_YEAR_OF.sub("  ", _NO_YEAR.sub(_as_thousands, text))
     text = _FEET.sub(r"\1'\2" + '"', text)
     for pattern, dash in _RANGES:
@@ -245,9 +259,21 @@ def as_in_prose(text: str, units: Units) -> str:
     return _CODES.sub(lambda match: match.group().upper().replace("RS", "Rs"), text)
 
 
+def _with_limits(text: str) -> str:
+    """The text with the limits that stand behind amounts as a reader of documents knows them."""
+    text = _CAPPED.sub(lambda match: match["price"] + ",", text)
+    text = _AND_UP.sub(lambda match: (match["amount"] + "+").ljust(len(match.group())), text)
+    either = _EITHER.search(text)
+    if either is None or _BOUNDED.search(text, 0, either.start("either")):
+        return text
+    side = " or less" if either["side"].lower() in ("under", "below") else " or more"
+    start, end = either.span("either")
+    return text[:start] + side.ljust(end - start) + text[end:]
+
+
 def _as_thousands(match: re.Match[str]) -> str:
     """A bounded number of four digits with a comma, which takes the place of the space before it."""
-    bound = match["sign"] or _BOUNDS[match["bound"].lower()]
+    bound = match["sign"] or _BOUNDS[match["bound"].lower().removesuffix(" of")]
     number = f"{match['thousands'][0]},{match['thousands'][1]}00"
     return bound + number.rjust(len(match.group()) - len(bound))
 
