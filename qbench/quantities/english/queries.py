@@ -14,7 +14,7 @@ from qbench.quantities.english.query_bounds import LABELS, LIMITED, bound_before
 from qbench.quantities.english.query_changes import change
 from qbench.quantities.english.query_concepts import Concepts
 from qbench.quantities.english.query_conditions import ReadCondition, join, portions
-from qbench.quantities.english.query_counts import counts_between, counts_nothing
+from qbench.quantities.english.query_counts import counts_between, counts_nothing, glued_count
 from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.query_money import as_money
 from qbench.quantities.english.query_names import in_name, is_name, is_paid_for
@@ -90,7 +90,8 @@ def _read(text: str, tokens: Sequence[Token], extractor: Extractor) -> list[Read
         condition = _from_quantity(tokens, starts, quantity, extractor.units, years=years)
         if condition is not None:
             conditions.append(condition)
-    conditions += _grades(tokens, {each.value_span for each in conditions})
+    read = {each.value_span for each in conditions}
+    conditions += (*_grades(tokens, read), *_glued_counts(tokens, read, extractor.units))
     return sorted(conditions, key=lambda each: each.value_span)
 
 
@@ -143,6 +144,19 @@ def _grades(tokens: Sequence[Token], read: set[Span]) -> Iterator[ReadCondition]
         elif early is not None:
             used = ((tokens[early[1]].start, tokens[k - 2].end), span)
             yield ReadCondition(early[0], value, value, "", k, k + 1, used, False, (about,), span)
+
+
+def _glued_counts(tokens: Sequence[Token], read: set[Span], units: Units) -> Iterator[ReadCondition]:
+    """ "4person tent", "24pack": a document writes a space there."""
+    for k, number in enumerate(tokens):
+        span = number.start, number.end
+        if span in read or (noun := glued_count(tokens, k)) is None:
+            continue
+        value, after = float(number.text), tokens[k + 1]
+        yield ReadCondition(
+            "=", value, value, units.get(noun).name, k, k + 2, (span,), plain=True, value_span=span,
+            unit_span=(after.start, after.end),
+        )  # fmt: skip
 
 
 def _from_date(tokens: Sequence[Token], date: AskedDate) -> ReadCondition:

@@ -123,6 +123,12 @@ _EITHER = re.compile(rf"{_AMOUNT}(?P<either> or (?P<side>under|below|above|over)
 _BOUNDED = re.compile(r"\b(?:under|below|above|over|than|least|most|between|from)\b|[<>≤≥]", re.IGNORECASE)
 _AND_UP = re.compile(rf"{_AMOUNT} and up(?:wards?)?\b(?!\s(?:to|from|and)\b)", re.IGNORECASE)
 """The other limits behind an amount, before whatever follows: "15 inches or under 8gb", "$500 and up steel"."""
+_INCHES = re.compile(
+    r"(?<![\w.,$€£])([1-9]\d{1,2}) in"
+    r"(?=$|,|\s(?:wide|tall|high|long|max|(?:under|over|below|less than|up to) [$€£]?\d{2,}(?!\s?[hms])))",
+    re.IGNORECASE,
+)
+"""Inches in short before what no place begins with: "monitor 27 in under 300"."""
 _NO_YEAR_OF = re.compile(r"(?<=\bbudget\s)of(?=\s\d{4}(?![\w.,/-]))", re.IGNORECASE)
 _GRAND = re.compile(r"(?<=\d)\s(?:grand\b(?!\s(?:pianos?|prix|tour|hotel|slams?|final))|mill\b)", re.IGNORECASE)
 """Thousands and millions in short: "45 grand", "1.5 mill"."""
@@ -189,6 +195,8 @@ _TORQUE = re.compile(
     r"\b(?:torque|wrench(?:es)?|steppers?|servos?|gearbox(?:es)?|engines?|impact|screwdrivers?)\b", re.IGNORECASE
 )
 """Words beside which the "nm" of "60 nm" is newton metres."""
+_HEAT = re.compile(r"\b(?:thermal|heat|sink|heatsinks?|junction)\b", re.IGNORECASE)
+"""Words beside which the "k/w" of "1 k/w" is kelvins per watt."""
 _LETTERS = (
     (re.compile(r"(?<![\w.,])(?<!\bflat )(?<!\bphone )(?<!\bpixel )(\d+(?:\.\d+)?)a(?![\w'’/.-])"), _CURRENT, "A"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)n(?![\w'’/.-])"), _FORCE, "N"),
@@ -197,6 +205,7 @@ _LETTERS = (
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)j(?![\w'’/.-])"), _IMPACT, "J"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)ev(?![\w'’/.-])"), _ENERGY, "eV"),
     (re.compile(r"(?<![\w.,])(\d+\s?)pa(?![\w'’/.-])"), _SUCTION, "Pa"),
+    (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)k/w(?![\w'’/.-])"), _HEAT, "K/W"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)nm(?![\w'’/.-])"), _TORQUE, "Nm"),
     (re.compile(r"(?<![\w.,])(\d+\.\d+)a(?![\w'’/.-])"), re.compile(r"\d\.\d+a"), "A"),
 )
@@ -223,7 +232,7 @@ def as_in_prose(text: str, units: Units) -> str:
     text = _POINTS.sub(lambda match: match.group().replace(".", ","), text)
     text = _HYPHENED.sub(lambda match: match.group().replace("-", " "), text)
     text = _GLUED.sub(lambda match: _BOUNDS[match["bound"].lower()].ljust(len(match["bound"])), text)
-    text = _with_limits(text)
+    text = _INCHES.sub(r'\1"  ', _with_limits(text))
     text = _NO_YEAR_OF.sub("  ", _NO_YEAR.sub(_as_thousands, text))
     text = _FEET.sub(r"\1'\2" + '"', text)
     for pattern, dash in _RANGES:
