@@ -42,6 +42,9 @@ BABIES = frozenset(
 )
 """What is made for so many months."""
 OLDEST = 36
+PAID = frozenset("euro euros eur dollar dollars usd bucks pound pounds gbp quid".split())
+"""Words of money; beside them stand amounts of it."""
+_COUNTED = frozenset(("", "currency"))
 PRINTERS = ("printer", "laserjet", "inkjet", "scanner", "copier")
 """What puts out pages: so many "ppm" are pages a minute."""
 PERSONS = frozenset("people person man woman child user viewer follower voter visitor".split())
@@ -64,7 +67,7 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
         return as_unit(quantity, units.get("page per minute"), units)
     if unit == CALENDAR_YEAR and per:  # "gold above 2000 an ounce"
         return replace(quantity, unit="", family="", base_unit="", base_value=quantity.value, base_high=quantity.high)
-    if quantity.family == "count" and _is_of_metres(tokens, quantity):
+    if (quantity.family == "count" and _is_of_metres(tokens, quantity)) or _is_beside_money(tokens, quantity):
         return _metres(quantity, units)
     if quantity.unit_span is None or unit not in ("pound-mass", "percentage point", "metre"):
         return quantity
@@ -120,6 +123,21 @@ def _is_of_metres(tokens: Sequence[Token], quantity: Quantity) -> bool:
         return False
     sense = resolve("m", tokens, k, k + 1)
     return sense is None or sense.scale is None or not sense.cued
+
+
+def _is_beside_money(tokens: Sequence[Token], quantity: Quantity) -> bool:
+    """Whether "10m" is a length, since only another amount is of money: "led strip 10m under 20 dollars"."""
+    start, end = quantity.value_span
+    k = next((k for k, t in enumerate(tokens) if t.end == end), 0)
+    if quantity.unit or quantity.comparator != "=" or not k or tokens[k].text != "m" or quantity.value % 1e5:
+        return False
+    beside = [*(t.low for t in tokens[k - 2 : k - 1]), *(t.low for t in tokens[k + 1 : k + 2])]
+    if quantity.value > FURTHEST * 1e6 or any(
+        w in VALUED or not _COUNTED.isdisjoint(families(w) or ()) for w in beside
+    ):
+        return False
+    paid = [t for t in tokens if not start <= t.start < end and (t.low in PAID or t.text in "$€£")]
+    return bool(paid) and tokens[k - 2 : k - 1] != paid[:1]
 
 
 def _metres(quantity: Quantity, units: Units) -> Quantity:
