@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, SEARCH_NOISE
-from qbench.quantities.english.query_attributes import MEASURED, WORN
+from qbench.quantities.english.query_attributes import MEASURED, WORN, families
 from qbench.quantities.english.query_concepts import LIMITS, RANKED
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Quantity
@@ -168,6 +168,9 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
         return False  # "beer 24 x 330 ml"
     if last < len(tokens) and tokens[last].low in WORN | SIDES:
         return False  # "jeans 32 waist 34 leg", "wardrobe 236 high"
+    led = families(tokens[first - 1].low) if first else None
+    if led and "" not in led and last < len(tokens) and families(tokens[last].low):
+        return False  # "16gb ram 512 ssd"
     if [t.low for t in tokens[last : last + 2]] == ["out", "of"]:
         return False  # "hotel 4.5 out of 5"
     if first > 1 and tokens[first - 1].low in CROSSES and _multiplies(tokens, first - 1):

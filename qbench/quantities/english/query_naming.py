@@ -122,6 +122,8 @@ def _substance(
     lead = families(tokens[condition.first - 1].low) if condition.first else None
     led = lead is not None and has_family(lead, family)
     following = None if reached is None else units.get(reached.unit).family
+    if not family and condition.plain and found and "ratio" in (families(found[0].low) or ()):
+        family = "ratio"  # "card with 0 apr"
     own = _own(found, family, following, opens=not condition.first, led=led)
     if own is None:
         own = _follows(condition, reached, found[:SUBSTANCE_WORDS], of=of, led=led, units=units)
@@ -175,6 +177,9 @@ def _follows(
         return []
     if after is not None and _needs_no_name(condition, found[-1], after, units):
         return found
+    has = families(found[0].low)
+    if after is not None and not after.plain and not of and has is not None and not has_family(has, family):
+        return []  # "128gb battery health above 85%"
     if not (of or family in SUBSTANCES):
         return []
     if after is not None and condition.first:
