@@ -245,7 +245,7 @@ def _of_one_scale(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -
     if a.plain and b.plain:
         return True
     if a.plain or b.plain:
-        return tokens[b.first - 1].low == "or"
+        return tokens[b.first - 1].low in ("or", "but", "yet")
     low, high = (a, b) if a.comparator[0] == ">" else (b, a)
     ends = low.comparator[0] == ">" and high.comparator[0] == "<" and low.low < high.low
     return ends and high.low <= low.low * _SPREAD
