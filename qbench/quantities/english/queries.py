@@ -36,6 +36,7 @@ FIRST_YEAR, LAST_YEAR = 1500, 2100
 MOST_FOLD = 100
 """A multiple, "10x zoom", is no more; the rest are names: "ryzen 5600x"."""
 REACH = 30
+_DIGITS_OF_MINUTES = 2
 MAGNIFIERS = frozenset("microscope magnification objective loupe telescope".split())
 GRADES = frozenset("grade level stage tier class category phase type version group band floor".split())
 """Labels whose numbers have an order: "grade 3 or higher"."""
@@ -91,7 +92,7 @@ def _read(text: str, tokens: Sequence[Token], extractor: Extractor) -> list[Read
         if condition is not None:
             conditions.append(condition)
     read = {each.value_span for each in conditions}
-    conditions += (*_grades(tokens, read), *_glued_counts(tokens, read, extractor.units))
+    conditions += (*_grades(tokens, read), *_glued_counts(tokens, read, extractor.units), *_hours(tokens))
     return sorted(conditions, key=lambda each: each.value_span)
 
 
@@ -159,6 +160,25 @@ def _glued_counts(tokens: Sequence[Token], read: set[Span], units: Units) -> Ite
         )  # fmt: skip
 
 
+def _hours(tokens: Sequence[Token]) -> Iterator[ReadCondition]:
+    """ "marathons below 2h10": hours with their minutes, as a stopwatch says them."""
+    for k, (hours, h, minutes) in enumerate(zip(tokens, tokens[1:], tokens[2:], strict=False)):
+        if h.low != "h" or not (glued(hours, h) and glued(h, minutes)) or (k and glued(tokens[k - 1], hours)):
+            continue
+        if not (hours.text.isdecimal() and minutes.text.isdecimal()) or len(minutes.text) != _DIGITS_OF_MINUTES:
+            continue
+        value, span, bound = (
+            int(hours.text) + int(minutes.text) / 60,
+            (hours.start, minutes.end),
+            bound_before(tokens, k),
+        )
+        first = k if bound is None else bound[1]
+        yield ReadCondition(
+            "=" if bound is None else bound[0], value, value, "hour", first, k + 3,
+            ((tokens[first].start, minutes.end),), plain=bound is None, value_span=span,
+        )  # fmt: skip
+
+
 def _from_date(tokens: Sequence[Token], date: AskedDate) -> ReadCondition:
     comparator, low, high = date.condition()
     reading = date.reading
@@ -198,6 +218,7 @@ def _from_quantity(
         last = bisect_left(starts, quantity.value_span[1])
         closing = phrase_after(tokens, last)  # "resp rate 30 or more sats below 90"
         last = closing[1] if closing is not None and closing[0] == quantity.comparator else last
+        last += last < len(tokens) and tokens[last].text == "+"
         spans = [span for span in spans if span[1] <= quantity.value_span[1]]
         spans.append((quantity.value_span[0], tokens[last - 1].end))
     counted = quantity.family == "count"

@@ -30,6 +30,9 @@ COUNTERS = frozenset(
     "tier burner slice bay berth row stage zone channel gang pin blade ply gauge".split()
 )
 """What shops glue to a number of it: "4person tent", "24pack", "3bed flat"."""
+AGED = frozenset("men women males females ladies gentlemen adults seniors".split())
+MIDDLE_AGES = (40, 100, 5)
+"""Who is told by an age with a plus, and the ages: "vitamins 50+ women"."""
 OFFERED = frozenset("ok okay welcome free friendly only".split())
 """What is said, besides participles, of something that comes along: "pets welcome"."""
 
@@ -52,6 +55,8 @@ def counts_nothing(tokens: Sequence[Token], starts: Sequence[int], first: int, q
         return False
     if noun in ("max", "min"):
         return True  # "set of four max 320 pounds"
+    if noun in AGED and tokens[begin - 1].text == "+" and quantity.value in range(*MIDDLE_AGES):
+        return True  # "multivitamin 50+ men"
     if quantity.comparator == "between" and lead in ("between", "from"):
         lead = _word_before(tokens, first - 1)
     if lead in CAPACITIES:

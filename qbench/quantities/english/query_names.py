@@ -168,6 +168,8 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
         return False  # "beer 24 x 330 ml"
     if last < len(tokens) and tokens[last].low in WORN | SIDES:
         return False  # "jeans 32 waist 34 leg", "wardrobe 236 high"
+    if [t.text for t in tokens[last : last + 2]] in (["/", "5"], ["/", "10"]) and glued(tokens[last], tokens[last + 1]):
+        return False  # "hotel 8/10"
     led = families(tokens[first - 1].low) if first else None
     if led and "" not in led and last < len(tokens) and families(tokens[last].low):
         return False  # "16gb ram 512 ssd"

@@ -100,6 +100,13 @@ _POINTS = re.compile(
 """Thousands parted by points: "10.000 euros"."""
 _SIGNS = re.compile(r"(?<=\d)\s(eur|usd|gbp)(?=\s\d)", re.IGNORECASE)
 """Codes between two numbers, which belong to the first: "under 25 eur 200 pack"."""
+_SIGN_APART = re.compile(r"(?<=\d)\s([$€£])(?=\s\d)")
+"""A sign behind its number and before another: "under 500 $ 8gb ram"."""
+_SHORT_RATES = (
+    (re.compile(r"([$€£]\s?\d[\d,.]*k?) pm(?!\w)", re.IGNORECASE), r"\1/mo"),
+    (re.compile(r"([$€£]\s?\d[\d,.]*k?) p/h(?!\w)", re.IGNORECASE), r"\1/hr "),
+)
+"""For what money with its sign is paid, in short: "$500 pm", "£20 p/h"."""
 _SIGN = {"eur": "€", "usd": "$", "gbp": "£"}
 _MULTIPLES = re.compile(r"(?<=\d\s)p/(?=[besf]\b)", re.IGNORECASE)
 """The start of the next condition: "p/e below 10 p/b below 1"."""
@@ -237,6 +244,9 @@ def as_in_prose(text: str, units: Units) -> str:
     text = _FEET.sub(r"\1'\2" + '"', text)
     for pattern, dash in _RANGES:
         text = pattern.sub(dash, text)
+    text = _SIGN_APART.sub(r"\1 ", text)
+    for rate, per in _SHORT_RATES:
+        text = rate.sub(per, text)
     text = _SIGNS.sub(lambda match: _SIGN[match[1].lower()].ljust(4), text)
     text = _MULTIPLES.sub("px", text)
     text = _WITHOUT.sub("not", _WITH.sub("in", text))
