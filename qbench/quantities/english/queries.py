@@ -344,7 +344,7 @@ def _condition(text: str, condition: ReadCondition, concept: tuple[str, ...], un
         base_value=units.to_base(condition.low, condition.unit),
         base_high=units.to_base(condition.high, condition.unit),
         concept=concept,
-        value_text=text[slice(*condition.value_span)].lstrip(),
+        value_text=text[slice(*condition.value_span)].strip(),
         unit_text=text[slice(*condition.unit_span)] if condition.unit_span else "",
         change=condition.change,
     )

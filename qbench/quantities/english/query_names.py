@@ -166,15 +166,8 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
     """
     if last < len(tokens) - 1 and tokens[last].low in CROSSES and tokens[last + 1].kind == "number":
         return False  # "beer 24 x 330 ml"
-    if last < len(tokens) and tokens[last].low in WORN | SIDES:
-        return False  # "jeans 32 waist 34 leg", "wardrobe 236 high"
-    if [t.text for t in tokens[last : last + 2]] in (["/", "5"], ["/", "10"]) and glued(tokens[last], tokens[last + 1]):
-        return False  # "hotel 8/10"
-    led = families(tokens[first - 1].low) if first else None
-    if led and "" not in led and last < len(tokens) and families(tokens[last].low):
-        return False  # "16gb ram 512 ssd"
-    if [t.low for t in tokens[last : last + 2]] == ["out", "of"]:
-        return False  # "hotel 4.5 out of 5"
+    if _has_measure_behind(tokens, first, last):
+        return False
     if first > 1 and tokens[first - 1].low in CROSSES and _multiplies(tokens, first - 1):
         return False  # "water 1.5 l x 6", "batteries x8", "bath 1700 x 700"
     if not first or not (tokens[first - 1].kind == "word" or _ends_code(tokens, first - 1)):
@@ -196,6 +189,17 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
     if is_paid_for(tokens, last) or (last < len(tokens) and tokens[last].low == "per"):
         return False  # "rooms 40 a night", "seeds 500 per packet"
     return not (lead in MEASURED or lead in FUNCTION_WORDS or lead in SEARCH_NOISE or lead in LIMITS)
+
+
+def _has_measure_behind(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """Whether what follows a number makes it an amount: what it measures, or what it is out of."""
+    after = [t.low for t in tokens[last : last + 2]]
+    if after == ["out", "of"] or (after in (["/", "5"], ["/", "10"]) and glued(tokens[last], tokens[last + 1])):
+        return True  # "hotel 4.5 out of 5", "hotel 8/10"
+    led = families(tokens[first - 1].low) if first else None
+    if led and "" not in led and after and families(after[0]):
+        return True  # "16gb ram 512 ssd"
+    return bool(after) and after[0] in WORN | SIDES  # "jeans 32 waist 34 leg", "wardrobe 236 high"
 
 
 def _multiplies(tokens: Sequence[Token], k: int) -> bool:

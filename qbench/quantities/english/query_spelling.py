@@ -125,6 +125,9 @@ _CAPPED = re.compile(
     re.IGNORECASE,
 )
 """A price with its limit before another amount: "laptop $500 max 8gb ram"."""
+_TOPS = re.compile(rf"(?P<price>{_PRICE}\s)tops\b", re.IGNORECASE)
+_NEARLY = re.compile(r"\ba (?:bit|little|tad) (?=(?:under|over|above|below|less|more)\b)", re.IGNORECASE)
+"""What says nothing of a bound: "a bit under 2 kg"."""
 _AMOUNT = r"(?P<amount>(?<![\w.,])[$€£]?\d[\d.,]*\s?[a-z%\"']{0,8})"
 _EITHER = re.compile(rf"{_AMOUNT}(?P<either> or (?P<side>under|below|above|over))(?=\s[$€£]?\d)", re.IGNORECASE)
 _BOUNDED = re.compile(r"\b(?:under|below|above|over|than|least|most|between|from)\b|[<>≤≥]", re.IGNORECASE)
@@ -136,6 +139,10 @@ _INCHES = re.compile(
     re.IGNORECASE,
 )
 """Inches in short before what no place begins with: "monitor 27 in under 300"."""
+_NO_YEAR_OR = re.compile(
+    r"(?<![\w.,/-])(?P<thousands>1[5-9]|20)00 or (?P<side>more|above|over|higher|less|under|below|lower|cheaper)\b",
+    re.IGNORECASE,
+)
 _NO_YEAR_OF = re.compile(r"(?<=\bbudget\s)of(?=\s\d{4}(?![\w.,/-]))", re.IGNORECASE)
 _GRAND = re.compile(r"(?<=\d)\s(?:grand\b(?!\s(?:pianos?|prix|tour|hotel|slams?|final))|mill\b)", re.IGNORECASE)
 """Thousands and millions in short: "45 grand", "1.5 mill"."""
@@ -240,7 +247,8 @@ def as_in_prose(text: str, units: Units) -> str:
     text = _HYPHENED.sub(lambda match: match.group().replace("-", " "), text)
     text = _GLUED.sub(lambda match: _BOUNDS[match["bound"].lower()].ljust(len(match["bound"])), text)
     text = _INCHES.sub(r'\1"  ', _with_limits(text))
-    text = _NO_YEAR_OF.sub("  ", _NO_YEAR.sub(_as_thousands, text))
+    text = _NO_YEAR_OR.sub(_with_side, _NO_YEAR.sub(_as_thousands, text))
+    text = _NO_YEAR_OF.sub("  ", text)
     text = _FEET.sub(r"\1'\2" + '"', text)
     for pattern, dash in _RANGES:
         text = pattern.sub(dash, text)
@@ -280,6 +288,8 @@ def as_in_prose(text: str, units: Units) -> str:
 
 def _with_limits(text: str) -> str:
     """The text with the limits that stand behind amounts as a reader of documents knows them."""
+    text = _NEARLY.sub(lambda match: " " * len(match.group()), text)
+    text = _TOPS.sub(lambda match: match["price"] + "max ", text)
     text = _CAPPED.sub(lambda match: match["price"] + ",", text)
     text = _AND_UP.sub(lambda match: (match["amount"] + "+").ljust(len(match.group())), text)
     either = _EITHER.search(text)
@@ -295,6 +305,12 @@ def _as_thousands(match: re.Match[str]) -> str:
     bound = match["sign"] or _BOUNDS[match["bound"].lower().removesuffix(" of")]
     number = f"{match['thousands'][0]},{match['thousands'][1]}00"
     return bound + number.rjust(len(match.group()) - len(bound))
+
+
+def _with_side(match: re.Match[str]) -> str:
+    """A number of four digits with the bound behind it, in short and with a comma."""
+    side = "+" if match["side"].lower() in ("more", "above", "over", "higher") else " max,"
+    return f"{match['thousands'][0]},{match['thousands'][1]}00{side}".ljust(len(match.group()))
 
 
 def _with_stand_in(match: re.Match[str]) -> str:
