@@ -53,7 +53,7 @@ APPARENT: dict[str, Comparator] = {"brighter": "<", "fainter": ">", "dimmer": ">
 SIDES: dict[str, Comparator] = {"below": "<", "under": "<", "above": ">", "over": ">"}
 BEFORE_TO = frozenset(
     "up close next due down add back compared equal prior according similar relative equivalent convert go went "
-    "switch rise fall upgrade waterproof resistant proof rated accurate".split()
+    "switch rise fall upgrade waterproof resistant proof rated accurate hardy charge charges charging".split()
 )
 """Words before "to 5 kg" that make it no upper end."""
 DATED = frozenset("after before since until till past prior pre post within sub".split())

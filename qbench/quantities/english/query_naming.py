@@ -122,6 +122,8 @@ def _substance(
     lead = families(tokens[condition.first - 1].low) if condition.first else None
     led = lead is not None and has_family(lead, family)
     following = None if reached is None else units.get(reached.unit).family
+    if led and not condition.plain and following in ("", "ratio") and not family:
+        return []  # "resp rate over 25 sats 88%"
     if not family and condition.plain and found and "ratio" in (families(found[0].low) or ()):
         family = "ratio"  # "card with 0 apr"
     own = _own(found, family, following, opens=not condition.first, led=led)
