@@ -14,7 +14,7 @@ from qbench.quantities.english.query_bounds import LABELS, LIMITED, bound_before
 from qbench.quantities.english.query_changes import change
 from qbench.quantities.english.query_concepts import Concepts
 from qbench.quantities.english.query_conditions import ReadCondition, join, portions
-from qbench.quantities.english.query_counts import counts_between, counts_nothing
+from qbench.quantities.english.query_counts import counts_between, counts_nothing, glued_count
 from qbench.quantities.english.query_dates import AskedDate, read_dates
 from qbench.quantities.english.query_money import as_money
 from qbench.quantities.english.query_names import in_name, is_name, is_paid_for
@@ -36,6 +36,7 @@ FIRST_YEAR, LAST_YEAR = 1500, 2100
 MOST_FOLD = 100
 """A multiple, "10x zoom", is no more; the rest are names: "ryzen 5600x"."""
 REACH = 30
+_DIGITS_OF_MINUTES = 2
 MAGNIFIERS = frozenset("microscope magnification objective loupe telescope".split())
 GRADES = frozenset("grade level stage tier class category phase type version group band floor".split())
 """Labels whose numbers have an order: "grade 3 or higher"."""
@@ -44,7 +45,7 @@ GRADES = frozenset("grade level stage tier class category phase type version gro
 TIMES = frozenset("x × by".split())
 PER_PERSON = frozenset("pp pppn ppn pppw".split())
 """For whom a sum of money is, in short: "cruise £900 pp"."""
-LEADS = frozenset("aged doing getting".split())
+LEADS = frozenset("aged doing getting ideally preferably definitely hopefully".split())
 """Words right before a condition that say nothing else."""
 
 
@@ -90,7 +91,8 @@ def _read(text: str, tokens: Sequence[Token], extractor: Extractor) -> list[Read
         condition = _from_quantity(tokens, starts, quantity, extractor.units, years=years)
         if condition is not None:
             conditions.append(condition)
-    conditions += _grades(tokens, {each.value_span for each in conditions})
+    read = {each.value_span for each in conditions}
+    conditions += (*_grades(tokens, read), *_glued_counts(tokens, read, extractor.units), *_hours(tokens))
     return sorted(conditions, key=lambda each: each.value_span)
 
 
@@ -145,6 +147,38 @@ def _grades(tokens: Sequence[Token], read: set[Span]) -> Iterator[ReadCondition]
             yield ReadCondition(early[0], value, value, "", k, k + 1, used, False, (about,), span)
 
 
+def _glued_counts(tokens: Sequence[Token], read: set[Span], units: Units) -> Iterator[ReadCondition]:
+    """ "4person tent", "24pack": a document writes a space there."""
+    for k, number in enumerate(tokens):
+        span = number.start, number.end
+        if span in read or (noun := glued_count(tokens, k)) is None:
+            continue
+        value, after = float(number.text), tokens[k + 1]
+        yield ReadCondition(
+            "=", value, value, units.get(noun).name, k, k + 2, (span,), plain=True, value_span=span,
+            unit_span=(after.start, after.end),
+        )  # fmt: skip
+
+
+def _hours(tokens: Sequence[Token]) -> Iterator[ReadCondition]:
+    """ "marathons below 2h10": hours with their minutes, as a stopwatch says them."""
+    for k, (hours, h, minutes) in enumerate(zip(tokens, tokens[1:], tokens[2:], strict=False)):
+        if h.low != "h" or not (glued(hours, h) and glued(h, minutes)) or (k and glued(tokens[k - 1], hours)):
+            continue
+        if not (hours.text.isdecimal() and minutes.text.isdecimal()) or len(minutes.text) != _DIGITS_OF_MINUTES:
+            continue
+        value, span, bound = (
+            int(hours.text) + int(minutes.text) / 60,
+            (hours.start, minutes.end),
+            bound_before(tokens, k),
+        )
+        first = k if bound is None else bound[1]
+        yield ReadCondition(
+            "=" if bound is None else bound[0], value, value, "hour", first, k + 3,
+            ((tokens[first].start, minutes.end),), plain=bound is None, value_span=span,
+        )  # fmt: skip
+
+
 def _from_date(tokens: Sequence[Token], date: AskedDate) -> ReadCondition:
     comparator, low, high = date.condition()
     reading = date.reading
@@ -184,6 +218,7 @@ def _from_quantity(
         last = bisect_left(starts, quantity.value_span[1])
         closing = phrase_after(tokens, last)  # "resp rate 30 or more sats below 90"
         last = closing[1] if closing is not None and closing[0] == quantity.comparator else last
+        last += last < len(tokens) and tokens[last].text == "+"
         spans = [span for span in spans if span[1] <= quantity.value_span[1]]
         spans.append((quantity.value_span[0], tokens[last - 1].end))
     counted = quantity.family == "count"
@@ -194,8 +229,9 @@ def _from_quantity(
         return None  # "ryzen 5600x"
     if is_name(tokens, number, first, last, quantity):
         return None
-    if (counted or not quantity.unit) and in_name(tokens, number, first, last, counted=counted):
-        return None
+    if (counted or not quantity.unit) and not _follows_amount(tokens, first, units):
+        if in_name(tokens, number, first, last, counted=counted):
+            return None
     # Of "2x ebitda" and "3br" nobody searches for the letters.
     fold = quantity.unit == "count" or any(t.low in PIECES for t in tokens[number:last] if t.start >= after_value)
     condition = ReadCondition(
@@ -218,6 +254,14 @@ def _from_quantity(
         condition = _scaled(tokens, _with_bracketed_unit(tokens, condition, units))
         condition = _without_period(tokens, condition)
     return compared(tokens, condition, quantity.family)
+
+
+def _follows_amount(tokens: Sequence[Token], first: int, units: Units) -> bool:
+    """Whether another amount ends before a token, so that no name goes on there: "8kg 1400 spin"."""
+    if first < 2 or tokens[first - 2].kind != "number" or tokens[first - 1].kind != "word":
+        return False
+    unit = units.lookup(tokens[first - 1].text)
+    return unit is not None and unit.family not in ("count", "time")
 
 
 def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity) -> bool:
@@ -300,7 +344,7 @@ def _condition(text: str, condition: ReadCondition, concept: tuple[str, ...], un
         base_value=units.to_base(condition.low, condition.unit),
         base_high=units.to_base(condition.high, condition.unit),
         concept=concept,
-        value_text=text[slice(*condition.value_span)],
+        value_text=text[slice(*condition.value_span)].strip(),
         unit_text=text[slice(*condition.unit_span)] if condition.unit_span else "",
         change=condition.change,
     )

@@ -53,7 +53,7 @@ APPARENT: dict[str, Comparator] = {"brighter": "<", "fainter": ">", "dimmer": ">
 SIDES: dict[str, Comparator] = {"below": "<", "under": "<", "above": ">", "over": ">"}
 BEFORE_TO = frozenset(
     "up close next due down add back compared equal prior according similar relative equivalent convert go went "
-    "switch rise fall upgrade waterproof resistant proof rated accurate".split()
+    "switch rise fall upgrade waterproof resistant proof rated accurate hardy charge charges charging".split()
 )
 """Words before "to 5 kg" that make it no upper end."""
 DATED = frozenset("after before since until till past prior pre post within sub".split())
@@ -114,7 +114,11 @@ def _bounded(tokens: Sequence[Token], condition: ReadCondition, family: str) -> 
     if (bracketed := _below_bracket(tokens, first)) is not None:
         return replace(condition, comparator=bracketed, plain=False)
     if lead.low in TIMED and (lead.low == "over" or family in ("time", "age")) and not _is_lent(tokens, first - 1):
-        return replace(condition, comparator=TIMED[lead.low], plain=False)
+        bound, denied = TIMED[lead.low], _denied(tokens, first - 1)
+        if denied is None:
+            return replace(condition, comparator=bound, plain=False)
+        used = (*condition.used, (tokens[denied].start, lead.end))  # "not over 8 hours"
+        return replace(condition, comparator=cast("Comparator", NEGATED[bound]), plain=False, used=used)
     return _one_end(tokens, condition)
 
 
@@ -176,7 +180,9 @@ def _late(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition | 
         phrase = phrase_after(tokens, k)
         if phrase is not None and phrase[2][0] == "or":
             used = (*condition.used, (tokens[k].start, tokens[phrase[1] - 1].end))
-            return replace(condition, comparator=cast("Comparator", phrase[0]), plain=False, used=used)
+            about = phrase[0] == "~"  # "$20 an hour or so"
+            bound = "=" if about else phrase[0]
+            return replace(condition, comparator=cast("Comparator", bound), plain=about, used=used)
     return None
 
 

@@ -15,6 +15,8 @@ CHANGES = directed("increase rise", "up") | directed("decrease reduction decline
 """Nouns of change before a bound, whatever the unit; others are things as well ("a drop over 100 m")."""
 SHARES = directed("hike gain surge jump", "up") | directed("drop fall cut plunge slump", "down")
 """Nouns of change before a bound that is a percentage."""
+FALLS = frozenset("drops falls slumps plunges surges jumps gains hikes".split())
+"""Those that are said of a thing as verbs, too: "oil price drops 5%"."""
 PARTS = frozenset(("percentage", "percentage point", "basis point"))
 THINGS = frozenset(
     "tank climb dive slide mark lift balloon rocket rally crash dip spike leap retreat swell slip".split()
@@ -41,7 +43,7 @@ def change(tokens: Sequence[Token], first: int, last: int, quantity: Quantity) -
         return ""  # "high rise over 100 m"
     if noun == "loss" and what.low == "weight" and quantity.unit not in DOSES:
         return "down" if bounded or quantity.family == "mass" else ""
-    if noun == "loss" or not bounded:
+    if noun == "loss" or (not bounded and noun not in FALLS):
         return ""
     noun = noun.removesuffix("s")
     return CHANGES.get(noun) or (SHARES.get(noun, "") if quantity.unit in PARTS else "")

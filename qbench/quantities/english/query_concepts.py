@@ -12,7 +12,15 @@ from collections.abc import Sequence
 
 from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, VERBS
-from qbench.quantities.english.query_attributes import CAPACITIES, DIMENSIONS, LEADING, MEASURED, families, has_family
+from qbench.quantities.english.query_attributes import (
+    CAPACITIES,
+    DIMENSIONS,
+    LEADING,
+    MEASURED,
+    PARTS,
+    families,
+    has_family,
+)
 from qbench.quantities.english.query_conditions import ReadCondition
 from qbench.quantities.english.query_text import SearchWord
 from qbench.quantities.types import Span
@@ -40,6 +48,8 @@ JOINERS = re.compile(r"(?:(?:of|in|for|on|per|to|from|by)(?: the| a| an)?)?", re
 """What may stand between the words of one concept: "cost of sales", "flights to rome"."""
 RELATIVE = frozenset(("that", "which", "who"))
 HAVING = frozenset("with w/ having has have had".split())
+_ALIKE = 50
+"""Two bare numbers of one thing are at most so many times as large as one another."""
 _PARTS = re.compile(r"[,;:!?|]")
 
 LENDINGS = frozenset(("loan", "mortgage"))
@@ -125,6 +135,9 @@ class Concepts:
         before = self._text[: self._spans[a][0]].lower().split()
         if not self._conditions[a].unit and before and before[-1] in CAPACITIES:
             return False  # "sleeps 6 under 150 a night"
+        low, high = sorted(abs(self._conditions[k].low) for k in (a, b))
+        if not self._conditions[a].unit and low and high / low > _ALIKE:
+            return False  # "ira limit 7000 over 50"
         return len({self._units.get(self._conditions[k].unit).base_unit for k in (a, b)}) == 1
 
     def _is_with(self, k: int) -> bool:
@@ -152,9 +165,14 @@ class Concepts:
         chunks = self._chunks(self._between(0, self._spans[0][0]))
         things = [chunk for chunk in chunks if not all(self._is_verb(n) for n in chunk)]
         opening = self._trimmed((things or chunks)[0]) if chunks else self._right(0)
-        while len(opening) > 1 and self._is_measure(opening[-1]):
+        while len(opening) > 1 and (self._is_measure(opening[-1]) or self._is_named_by(0, opening[-1])):
             opening = opening[:-1]  # of "van range over 200 miles below $30k" the van has the price
         return opening
+
+    def _is_named_by(self, k: int, n: int) -> bool:
+        """Whether word n right before condition k is what has its amount, and no thing of that length."""
+        word = self._words[n].text.lower()
+        return self._gap(self._ends[n], self._spans[k][0]) == "" and self._has(k, n) is True and word not in PARTS
 
     def _is_measure(self, n: int) -> bool:
         word = self._words[n].text.lower()
@@ -176,9 +194,9 @@ class Concepts:
             chunks = telling if k else telling or chunks
         if not chunks or (k and _PARTS.search(self._text[self._words[chunks[-1][-1]].end : stop])):
             return []
-        if k and len(chunks) == 1 and self._is_place(k, start, chunks[0]):
-            return []
         nearest = chunks[-1]
+        if k and self._is_price(k, nearest):
+            return []
         if "/" in self._words[nearest[-1]].text:
             return nearest[-1:]  # "stocks p/e under 15"
         if all(self._is_verb(n) for n in nearest):  # "bonds that mature in", "500 workers lasting over 2 weeks"
@@ -188,11 +206,13 @@ class Concepts:
             nearest = [*(n for n in subject if n not in nearest), *nearest]
         return nearest[-MOST_WORDS:]
 
-    def _is_place(self, k: int, start: int, chunk: Chunk) -> bool:
-        """Whether words before a price say where: "flights under 4 hours from london under 100 euros"."""
-        family = self._units.get(self._conditions[k].unit).family
-        where = self._gap(start, self._words[chunk[0]].start).lower() in ("from", "near", "to", "at")
-        return where and family.startswith("currency")
+    def _is_price(self, k: int, chunk: Chunk) -> bool:
+        """Whether an amount of money after another kind of amount is the price of what the query asks for.
+
+        The words before it are a property, "3 bedrooms pool up to 350000 euros", unless they name money.
+        """
+        kinds = [self._units.get(self._conditions[j].unit).family.startswith("currency") for j in (k - 1, k)]
+        return kinds == [False, True] and bool(self._opening()) and not any(self._has(k, n) for n in chunk)
 
     def _right(self, k: int) -> Chunk:
         """The words that follow condition k, before the next one."""

@@ -232,13 +232,31 @@ def _connected(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, unit
         if lead is not None and not has_family(lead, units.get(b.unit).family):
             return False  # "rating above 8.5 under 30 euros"
         return sides and open_ended and not a.unit and b.low / _NEARLY <= a.low <= b.low * _NEARLY
-    return all(t.low in CONNECTORS for t in tokens[a.last : b.first])
+    return all(t.low in CONNECTORS for t in tokens[a.last : b.first]) and _of_one_scale(tokens, a, b)
+
+
+def _of_one_scale(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -> bool:
+    """Whether two joined amounts may share what only one tells: the ends of a range, or values that are listed.
+
+    "Over 5 but below 9 kg" and "8 or 16 gb", but not "below 300 and 8 gb ram", "rating 4+, under $500".
+    """
+    if a.unit and b.unit:
+        return True
+    if a.plain and b.plain:
+        return True
+    if a.plain or b.plain:
+        return tokens[b.first - 1].low in ("or", "but", "yet")
+    low, high = (a, b) if a.comparator[0] == ">" else (b, a)
+    ends = low.comparator[0] == ">" and high.comparator[0] == "<" and low.low < high.low
+    return ends and high.low <= low.low * _SPREAD
 
 
 def _one_thing(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: Units) -> bool:
     """Whether b's unit may be a's: counted nouns only of the ends of a range, not "era under 3 and 200+ strikeouts"."""
     if b.plain and not b.low / _ALIKE <= a.low <= b.low * _ALIKE:
         return False  # "a salary of at least 60k and 30 days of holiday"
+    if b.plain and [t.text for t in tokens[a.last : b.first]] == [","]:
+        return False  # "under 500, 8gb ram"
     count = units.get(b.unit).family == "count"
     if count and b.plain and a.first and tokens[a.first - 1].low in MEASURED:
         return False  # "pitchers with era below 3 and 200 innings"
@@ -250,6 +268,8 @@ def _one_thing(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, unit
     )
 
 
+_SPREAD = 30
+"""The ends of a range that lend each other a unit are at most so many times as large as one another."""
 _NEARLY = 10
 """Two bounds on one thing that nothing joins are at most so many times as large as one another."""
 _ALIKE = 100

@@ -25,6 +25,14 @@ LIMITS = frozenset("under below max maximum < ≤ to than within".split())
 """Last words of the upper bounds that prices have: "under", "up to", "less than", "cheaper than"."""
 MOST = 100
 """So many may be counted by a singular noun."""
+COUNTERS = frozenset(
+    "pack piece person people man seater bed bath bedroom door port core pair sheet roll set way speed drawer shelf "
+    "tier burner slice bay berth row stage zone channel gang pin blade ply gauge".split()
+)
+"""What shops glue to a number of it: "4person tent", "24pack", "3bed flat"."""
+AGED = frozenset("men women males females ladies gentlemen adults seniors".split())
+MIDDLE_AGES = (40, 100, 5)
+"""Who is told by an age with a plus, and the ages: "vitamins 50+ women"."""
 OFFERED = frozenset("ok okay welcome free friendly only".split())
 """What is said, besides participles, of something that comes along: "pets welcome"."""
 
@@ -45,6 +53,12 @@ def counts_nothing(tokens: Sequence[Token], starts: Sequence[int], first: int, q
     noun = tokens[end - 1].low
     if noun.removesuffix("s") in MARKS:
         return False
+    if noun in ("max", "min"):
+        return True  # "set of four max 320 pounds"
+    if noun in AGED and tokens[begin - 1].text == "+" and quantity.value in range(*MIDDLE_AGES):
+        return True  # "multivitamin 50+ men"
+    if quantity.comparator == "between" and lead in ("between", "from"):
+        lead = _word_before(tokens, first - 1)
     if lead in CAPACITIES:
         return noun not in PEOPLE and noun.removesuffix("s") not in GUESTS  # "sleeps 8 dogs allowed"
     if quantity.comparator == "=":
@@ -81,6 +95,16 @@ def counts_between(tokens: Sequence[Token], last: int, quantity: Quantity) -> To
     lead = tokens[last - 2] if last > 1 else None
     named = lead is None or lead.kind != "word" or lead.low in NAMES or lead.low in SCALES or lead.low in LABELS
     return noun if plain and not known and not named else None
+
+
+def glued_count(tokens: Sequence[Token], k: int) -> str | None:
+    """The singular noun that a whole number at token k is glued to; None if there is none that shops count."""
+    if not tokens[k].text.isdecimal() or k + 1 >= len(tokens) or not glued(tokens[k], tokens[k + 1]):
+        return None
+    if (k and glued(tokens[k - 1], tokens[k])) or (k + 2 < len(tokens) and glued(tokens[k + 1], tokens[k + 2])):
+        return None
+    noun = singular(tokens[k + 1].low)
+    return noun if noun in COUNTERS else None
 
 
 def _word_before(tokens: Sequence[Token], first: int) -> str:

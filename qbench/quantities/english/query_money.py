@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.ambiguity import resolve
+from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.query_attributes import families
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import Quantity
@@ -41,6 +42,9 @@ BABIES = frozenset(
 )
 """What is made for so many months."""
 OLDEST = 36
+PAID = frozenset("euro euros eur dollar dollars usd bucks pound pounds gbp quid".split())
+"""Words of money; beside them stand amounts of it."""
+_COUNTED = frozenset(("", "currency"))
 PRINTERS = ("printer", "laserjet", "inkjet", "scanner", "copier")
 """What puts out pages: so many "ppm" are pages a minute."""
 PERSONS = frozenset("people person man woman child user viewer follower voter visitor".split())
@@ -61,7 +65,9 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
         return quantity
     if quantity.unit == "part per million" and any(t.low.startswith(PRINTERS) for t in tokens):
         return as_unit(quantity, units.get("page per minute"), units)
-    if quantity.family == "count" and _is_of_metres(tokens, quantity):
+    if unit == CALENDAR_YEAR and per:  # "gold above 2000 an ounce"
+        return replace(quantity, unit="", family="", base_unit="", base_value=quantity.value, base_high=quantity.high)
+    if (quantity.family == "count" and _is_of_metres(tokens, quantity)) or _is_beside_money(tokens, quantity):
         return _metres(quantity, units)
     if quantity.unit_span is None or unit not in ("pound-mass", "percentage point", "metre"):
         return quantity
@@ -117,6 +123,21 @@ def _is_of_metres(tokens: Sequence[Token], quantity: Quantity) -> bool:
         return False
     sense = resolve("m", tokens, k, k + 1)
     return sense is None or sense.scale is None or not sense.cued
+
+
+def _is_beside_money(tokens: Sequence[Token], quantity: Quantity) -> bool:
+    """Whether "10m" is a length, since only another amount is of money: "led strip 10m under 20 dollars"."""
+    start, end = quantity.value_span
+    k = next((k for k, t in enumerate(tokens) if t.end == end), 0)
+    if quantity.unit or quantity.comparator != "=" or not k or tokens[k].text != "m" or quantity.value % 1e5:
+        return False
+    beside = [*(t.low for t in tokens[k - 2 : k - 1]), *(t.low for t in tokens[k + 1 : k + 2])]
+    if quantity.value > FURTHEST * 1e6 or any(
+        w in VALUED or not _COUNTED.isdisjoint(families(w) or ()) for w in beside
+    ):
+        return False
+    paid = [t for t in tokens if not start <= t.start < end and (t.low in PAID or t.text in "$€£")]
+    return bool(paid) and tokens[k - 2 : k - 1] != paid[:1]
 
 
 def _metres(quantity: Quantity, units: Units) -> Quantity:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, SEARCH_NOISE
-from qbench.quantities.english.query_attributes import MEASURED, WORN
+from qbench.quantities.english.query_attributes import MEASURED, WORN, families
 from qbench.quantities.english.query_concepts import LIMITS, RANKED
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Quantity
@@ -20,7 +20,7 @@ BEFORE_MAX = frozenset("air pro mi note redmi ultra nike iphone hot shure ipad".
 """Words before a "max" that is part of a name: "air max 90"."""
 CROSSES = frozenset(("x", "×"))
 EACH = frozenset("a an per each every / p".split())
-AREAS = frozenset("sq m sqm sqkm sqft ha hectare acre mile km kg lb litre liter gallon".split())
+AREAS = frozenset("sq m sqm sqkm sqft ha hectare acre mile km kg lb litre liter gallon ounce".split())
 """What so many are counted on: "density above 1000 per km2"."""
 PERIODS = frozenset("hour day night week month quarter year annum".split())
 """What a bare amount of money may be paid for, each: "1500 a month"."""
@@ -43,6 +43,8 @@ METALS = frozenset("gold silver sterling platinum".split())
 CARATS = frozenset((8e3, 9e3, 10e3, 14e3, 18e3, 21e3, 22e3, 24e3))
 THOUSANDTHS = frozenset((375.0, 585.0, 750.0, 800.0, 835.0, 900.0, 925.0, 950.0, 958.0, 999.0))
 """Fineness of metals, in a thousand parts; with a "k", in carats read as thousands."""
+SIDES = frozenset("high tall wide long deep thick".split())
+"""What a bare number before it measures."""
 TIMES = frozenset("s sec secs second seconds min mins minute minutes".split())
 RUNNING = frozenset(
     "run runs runner runners running race races time times training plan pb parkrun marathon walk treadmill".split()
@@ -164,10 +166,8 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
     """
     if last < len(tokens) - 1 and tokens[last].low in CROSSES and tokens[last + 1].kind == "number":
         return False  # "beer 24 x 330 ml"
-    if last < len(tokens) and tokens[last].low in WORN:
-        return False  # "jeans 32 waist 34 leg"
-    if [t.low for t in tokens[last : last + 2]] == ["out", "of"]:
-        return False  # "hotel 4.5 out of 5"
+    if _has_measure_behind(tokens, first, last):
+        return False
     if first > 1 and tokens[first - 1].low in CROSSES and _multiplies(tokens, first - 1):
         return False  # "water 1.5 l x 6", "batteries x8", "bath 1700 x 700"
     if not first or not (tokens[first - 1].kind == "word" or _ends_code(tokens, first - 1)):
@@ -189,6 +189,17 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
     if is_paid_for(tokens, last) or (last < len(tokens) and tokens[last].low == "per"):
         return False  # "rooms 40 a night", "seeds 500 per packet"
     return not (lead in MEASURED or lead in FUNCTION_WORDS or lead in SEARCH_NOISE or lead in LIMITS)
+
+
+def _has_measure_behind(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """Whether what follows a number makes it an amount: what it measures, or what it is out of."""
+    after = [t.low for t in tokens[last : last + 2]]
+    if after == ["out", "of"] or (after in (["/", "5"], ["/", "10"]) and glued(tokens[last], tokens[last + 1])):
+        return True  # "hotel 4.5 out of 5", "hotel 8/10"
+    led = families(tokens[first - 1].low) if first else None
+    if led and "" not in led and after and families(after[0]):
+        return True  # "16gb ram 512 ssd"
+    return bool(after) and after[0] in WORN | SIDES  # "jeans 32 waist 34 leg", "wardrobe 236 high"
 
 
 def _multiplies(tokens: Sequence[Token], k: int) -> bool:
@@ -214,4 +225,4 @@ def is_paid_for(tokens: Sequence[Token], k: int) -> bool:
     """Whether "a month", "per hour" stands at token k."""
     if k + 1 >= len(tokens) or tokens[k].low not in EACH:
         return False
-    return tokens[k + 1].low in PERIODS or (tokens[k].low in ("per", "a") and tokens[k + 1].low in AREAS)
+    return tokens[k + 1].low in PERIODS or (tokens[k].low in ("per", "a", "an") and tokens[k + 1].low in AREAS)

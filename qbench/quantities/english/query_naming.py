@@ -38,6 +38,8 @@ def with_names(tokens: Sequence[Token], conditions: Sequence[ReadCondition], uni
             replace(each, concept_spans=tuple((t.start, t.end) for t in run))
             for each, run in zip(conditions, behind, strict=True)
         ]
+    if _all_before(tokens, conditions, behind, units):
+        return [replace(each, concept_spans=()) for each in conditions]
     return [
         replace(each, concept_spans=tuple(_substance(tokens, each, after, units)))
         for each, after in zip(conditions, following, strict=True)
@@ -60,6 +62,34 @@ def _all_behind(conditions: Sequence[ReadCondition], behind: Sequence[Sequence[T
     told = has_family(families(behind[-1][-1].low) or frozenset(), kinds[-1])  # "18 g dose 36 g yield"
     names_next = not told and any(run[-1].low in LEADING and run is not behind[-1] for run in behind)
     return plain and not names_next and not any(kind.startswith("currency") for kind in kinds)
+
+
+def _all_before(
+    tokens: Sequence[Token],
+    conditions: Sequence[ReadCondition],
+    behind: Sequence[Sequence[Token]],
+    units: Units,
+) -> bool:
+    """Whether each of several amounts follows its name, to the end: "yield over 5% gearing below 40%"."""
+    if len(conditions) < _SEVERAL or conditions[-1].last < len(tokens) or not all(behind[:-1]):
+        return False
+    if not conditions[0].first or tokens[conditions[0].first - 1].kind != "word":
+        return False
+    kinds = [units.get(each.unit).family for each in conditions]
+    if kinds[-1] not in ("", "ratio") and len(conditions) == _SEVERAL:
+        return False
+    if (
+        kinds[-1] == "count"
+        or kinds[-1].startswith("currency")
+        or (not kinds[-1] and conditions[-1].comparator[0] == "<")
+    ):
+        return False
+    own = [
+        has_family(families(t.low) or frozenset(), kind)
+        for run, kind in zip(behind[:-1], kinds, strict=False)
+        for t in run
+    ]
+    return not any(own)
 
 
 def _substance(
@@ -92,6 +122,10 @@ def _substance(
     lead = families(tokens[condition.first - 1].low) if condition.first else None
     led = lead is not None and has_family(lead, family)
     following = None if reached is None else units.get(reached.unit).family
+    if led and not condition.plain and following in ("", "ratio") and not family:
+        return []  # "resp rate over 25 sats 88%"
+    if not family and condition.plain and found and "ratio" in (families(found[0].low) or ()):
+        family = "ratio"  # "card with 0 apr"
     own = _own(found, family, following, opens=not condition.first, led=led)
     if own is None:
         own = _follows(condition, reached, found[:SUBSTANCE_WORDS], of=of, led=led, units=units)
@@ -141,12 +175,29 @@ def _follows(
 ) -> list[Token]:
     """The words after an amount that nothing is known of: those of a substance, unless they name the next amount."""
     family = units.get(condition.unit).family
-    if not found or not condition.unit or not (of or family in SUBSTANCES):
+    if not found or not condition.unit:
+        return []
+    if after is not None and _needs_no_name(condition, found[-1], after, units):
+        return found
+    has = families(found[0].low)
+    if after is not None and not after.plain and not of and has is not None and not has_family(has, family):
+        return []  # "128gb battery health above 85%"
+    if not (of or family in SUBSTANCES):
         return []
     if after is not None and condition.first:
         if (after.plain and (led or not condition.plain)) or _names(found[-1], family, after, units):
             return []  # "10% or more semaglutide 2.4 mg", "over 80 kg enoxaparin 40 mg"
     return found
+
+
+def _needs_no_name(condition: ReadCondition, word: Token, after: ReadCondition, units: Units) -> bool:
+    """Whether what stands between two amounts can only name the first: the second is a price or counts something."""
+    here, there = units.get(condition.unit).family, units.get(after.unit).family
+    if not condition.plain or here in ("", "count", "time", "age") or here.startswith("currency"):
+        return False
+    if there == "count" or there.startswith("currency"):
+        return True
+    return not there and after.comparator in ("<", "<=") and families(word.low) is None
 
 
 def _is_next(tokens: Sequence[Token], condition: ReadCondition, after: ReadCondition, units: Units) -> bool:

@@ -81,7 +81,11 @@ _BATTERIES = re.compile(r"(?<![\w.,/])(?:[2-8]s|\d{2,3}c)(?![\w/-])", re.IGNOREC
 _DUAL = re.compile(r"(?<=\d)(?P<left>[a-z]{1,3})/(?=\d+(?:\.\d+)?(?P<right>[a-z]{1,3})(?!\w))", re.IGNORECASE)
 """What stands between the two of "12v/230v", "washer dryer 8kg/5kg"."""
 _GLUED = re.compile(r"(?<!\w)(?P<bound>under|below|over|above|max|min|upto)(?=[$€£]?\d)", re.IGNORECASE)
-_BOUNDS = {"under": "<", "below": "<", "over": ">", "above": ">", "max": "≤", "min": "≥", "upto": "≤"}
+_BOUNDS = {
+    **dict.fromkeys(("under", "below", "sub"), "<"), **dict.fromkeys(("over", "above", "exceeding"), ">"),
+    **dict.fromkeys(("max", "maximum", "upto", "up to", "at most", "within"), "≤"),
+    **dict.fromkeys(("min", "minimum", "at least"), "≥"),
+}  # fmt: skip
 """Bounds without a space before their number: "under5kg"."""
 _RANGES = (
     (re.compile(r"(?<=\d)([$€£])-(?=\d+(?:[.,]\d+)?k?\1)"), "- "),
@@ -96,10 +100,50 @@ _POINTS = re.compile(
 """Thousands parted by points: "10.000 euros"."""
 _SIGNS = re.compile(r"(?<=\d)\s(eur|usd|gbp)(?=\s\d)", re.IGNORECASE)
 """Codes between two numbers, which belong to the first: "under 25 eur 200 pack"."""
+_SIGN_APART = re.compile(r"(?<=\d)\s([$€£])(?=\s\d)")
+"""A sign behind its number and before another: "under 500 $ 8gb ram"."""
+_SHORT_RATES = (
+    (re.compile(r"([$€£]\s?\d[\d,.]*k?) pm(?!\w)", re.IGNORECASE), r"\1/mo"),
+    (re.compile(r"([$€£]\s?\d[\d,.]*k?) p/h(?!\w)", re.IGNORECASE), r"\1/hr "),
+)
+"""For what money with its sign is paid, in short: "$500 pm", "£20 p/h"."""
 _SIGN = {"eur": "€", "usd": "$", "gbp": "£"}
 _MULTIPLES = re.compile(r"(?<=\d\s)p/(?=[besf]\b)", re.IGNORECASE)
 """The start of the next condition: "p/e below 10 p/b below 1"."""
 _HYPHENED = re.compile(r"\b(?:at-(?:least|most)|up-to)(?=\s?[$€£]?\d)", re.IGNORECASE)
+_NO_YEAR = re.compile(
+    r"(?:\b(?P<bound>under|below|sub|over|above|exceeding|up to|at most|at least|"
+    r"(?:maximum|minimum|max|min)(?: of)?|within)"
+    r"|(?P<sign>[<>≤≥]=?))\s(?P<thousands>1[5-9]|20)00(?![\w./-]|,\S|\s?(?:%|ad\b|bce?\b))",
+    re.IGNORECASE,
+)
+"""A round number with a bound that dates don't have: "laptop under 2000 16gb ram" asks for no year."""
+_PRICE = r"(?:[$€£]\s?\d[\d,.]*k?|(?<![\w.,])\d[\d,.]*k?\s?(?:euros?|dollars?|bucks|quid|pounds?|usd|eur|gbp|[$€£]))"
+_CAPPED = re.compile(
+    rf"(?P<price>(?:{_PRICE}|(?<![\w.,])(?:\d{{3,}}|\d+k))\s(?:max|maximum|min|minimum))\s"
+    r"(?=\d[\d,.]*\s?(?!euro|dollar|buck|quid|pound|usd|eur|gbp)[a-z])",
+    re.IGNORECASE,
+)
+"""A price with its limit before another amount: "laptop $500 max 8gb ram"."""
+_TOPS = re.compile(rf"(?P<price>{_PRICE}\s)tops\b", re.IGNORECASE)
+_NEARLY = re.compile(r"\ba (?:bit|little|tad) (?=(?:under|over|above|below|less|more)\b)", re.IGNORECASE)
+"""What says nothing of a bound: "a bit under 2 kg"."""
+_AMOUNT = r"(?P<amount>(?<![\w.,])[$€£]?\d[\d.,]*\s?[a-z%\"']{0,8})"
+_EITHER = re.compile(rf"{_AMOUNT}(?P<either> or (?P<side>under|below|above|over))(?=\s[$€£]?\d)", re.IGNORECASE)
+_BOUNDED = re.compile(r"\b(?:under|below|above|over|than|least|most|between|from)\b|[<>≤≥]", re.IGNORECASE)
+_AND_UP = re.compile(rf"{_AMOUNT} and up(?:wards?)?\b(?!\s(?:to|from|and)\b)", re.IGNORECASE)
+"""The other limits behind an amount, before whatever follows: "15 inches or under 8gb", "$500 and up steel"."""
+_INCHES = re.compile(
+    r"(?<![\w.,$€£])([1-9]\d{1,2}) in"
+    r"(?=$|,|\s(?:wide|tall|high|long|max|(?:under|over|below|less than|up to) [$€£]?\d{2,}(?!\s?[hms])))",
+    re.IGNORECASE,
+)
+"""Inches in short before what no place begins with: "monitor 27 in under 300"."""
+_NO_YEAR_OR = re.compile(
+    r"(?<![\w.,/-])(?P<thousands>1[5-9]|20)00 or (?P<side>more|above|over|higher|less|under|below|lower|cheaper)\b",
+    re.IGNORECASE,
+)
+_NO_YEAR_OF = re.compile(r"(?<=\bbudget\s)of(?=\s\d{4}(?![\w.,/-]))", re.IGNORECASE)
 _GRAND = re.compile(r"(?<=\d)\s(?:grand\b(?!\s(?:pianos?|prix|tour|hotel|slams?|final))|mill\b)", re.IGNORECASE)
 """Thousands and millions in short: "45 grand", "1.5 mill"."""
 _NAMED_MAX = re.compile(
@@ -165,6 +209,8 @@ _TORQUE = re.compile(
     r"\b(?:torque|wrench(?:es)?|steppers?|servos?|gearbox(?:es)?|engines?|impact|screwdrivers?)\b", re.IGNORECASE
 )
 """Words beside which the "nm" of "60 nm" is newton metres."""
+_HEAT = re.compile(r"\b(?:thermal|heat|sink|heatsinks?|junction)\b", re.IGNORECASE)
+"""Words beside which the "k/w" of "1 k/w" is kelvins per watt."""
 _LETTERS = (
     (re.compile(r"(?<![\w.,])(?<!\bflat )(?<!\bphone )(?<!\bpixel )(\d+(?:\.\d+)?)a(?![\w'’/.-])"), _CURRENT, "A"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)n(?![\w'’/.-])"), _FORCE, "N"),
@@ -173,6 +219,7 @@ _LETTERS = (
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)j(?![\w'’/.-])"), _IMPACT, "J"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)ev(?![\w'’/.-])"), _ENERGY, "eV"),
     (re.compile(r"(?<![\w.,])(\d+\s?)pa(?![\w'’/.-])"), _SUCTION, "Pa"),
+    (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)k/w(?![\w'’/.-])"), _HEAT, "K/W"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)nm(?![\w'’/.-])"), _TORQUE, "Nm"),
     (re.compile(r"(?<![\w.,])(\d+\.\d+)a(?![\w'’/.-])"), re.compile(r"\d\.\d+a"), "A"),
 )
@@ -199,9 +246,15 @@ def as_in_prose(text: str, units: Units) -> str:
     text = _POINTS.sub(lambda match: match.group().replace(".", ","), text)
     text = _HYPHENED.sub(lambda match: match.group().replace("-", " "), text)
     text = _GLUED.sub(lambda match: _BOUNDS[match["bound"].lower()].ljust(len(match["bound"])), text)
+    text = _INCHES.sub(r'\1"  ', _with_limits(text))
+    text = _NO_YEAR_OR.sub(_with_side, _NO_YEAR.sub(_as_thousands, text))
+    text = _NO_YEAR_OF.sub("  ", text)
     text = _FEET.sub(r"\1'\2" + '"', text)
     for pattern, dash in _RANGES:
         text = pattern.sub(dash, text)
+    text = _SIGN_APART.sub(r"\1 ", text)
+    for rate, per in _SHORT_RATES:
+        text = rate.sub(per, text)
     text = _SIGNS.sub(lambda match: _SIGN[match[1].lower()].ljust(4), text)
     text = _MULTIPLES.sub("px", text)
     text = _WITHOUT.sub("not", _WITH.sub("in", text))
@@ -231,6 +284,33 @@ def as_in_prose(text: str, units: Units) -> str:
     if not _UNPAID.search(text):
         text = _PAID.sub(_with_stand_in, text)
     return _CODES.sub(lambda match: match.group().upper().replace("RS", "Rs"), text)
+
+
+def _with_limits(text: str) -> str:
+    """The text with the limits that stand behind amounts as a reader of documents knows them."""
+    text = _NEARLY.sub(lambda match: " " * len(match.group()), text)
+    text = _TOPS.sub(lambda match: match["price"] + "max ", text)
+    text = _CAPPED.sub(lambda match: match["price"] + ",", text)
+    text = _AND_UP.sub(lambda match: (match["amount"] + "+").ljust(len(match.group())), text)
+    either = _EITHER.search(text)
+    if either is None or _BOUNDED.search(text, 0, either.start("either")):
+        return text
+    side = " or less" if either["side"].lower() in ("under", "below") else " or more"
+    start, end = either.span("either")
+    return text[:start] + side.ljust(end - start) + text[end:]
+
+
+def _as_thousands(match: re.Match[str]) -> str:
+    """A bounded number of four digits with a comma, which takes the place of the space before it."""
+    bound = match["sign"] or _BOUNDS[match["bound"].lower().removesuffix(" of")]
+    number = f"{match['thousands'][0]},{match['thousands'][1]}00"
+    return bound + number.rjust(len(match.group()) - len(bound))
+
+
+def _with_side(match: re.Match[str]) -> str:
+    """A number of four digits with the bound behind it, in short and with a comma."""
+    side = "+" if match["side"].lower() in ("more", "above", "over", "higher") else " max,"
+    return f"{match['thousands'][0]},{match['thousands'][1]}00{side}".ljust(len(match.group()))
 
 
 def _with_stand_in(match: re.Match[str]) -> str:

@@ -26,7 +26,8 @@ FILES = (
     "thirtysixth.txt", "thirtyseventh.txt", "thirtyeighth.txt", "thirtyninth.txt", "fortieth.txt",
     "fortyfirst.txt", "fortysecond.txt", "fortythird.txt", "fortyfourth.txt", "fortyfifth.txt",
     "fortysixth.txt", "fortyseventh.txt", "fortyeighth.txt", "fortyninth.txt", "fiftieth.txt", "fiftyfirst.txt",
-    "fiftysecond.txt",
+    "fiftysecond.txt", "fiftythird.txt", "fiftyfourth.txt", "fiftyfifth.txt", "fiftysixth.txt", "fiftyseventh.txt",
+    "fiftyeighth.txt", "fiftyninth.txt", "sixtieth.txt",
 )  # fmt: skip
 """Queries in the order in which they were written: the first and the fifth were worked on, the others read first."""
 SMALL = frozenset("a an the of in on at for with and or to by from is are that than per s".split())
