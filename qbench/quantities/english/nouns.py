@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.composites import PROPORTION
 from qbench.quantities.english.compounds import UnitMatch
@@ -351,7 +352,8 @@ def _one_of(token: Token) -> str:
 def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> UnitMatch | None:
     j = _past_comparator(tokens, number.last, len(tokens))
     k = j + (j < len(tokens) and tokens[j].text in HYPHENS)
-    if k < len(tokens) and tokens[k].low in _ATTRIBUTES and not number.scaled:
+    of_people = k + 1 < len(tokens) and tokens[k + 1].low in PEOPLE  # "80 adult patients"
+    if k < len(tokens) and tokens[k].low in _ATTRIBUTES and not number.scaled and not of_people:
         return units.get(tokens[k].low), k + 1, (tokens[k].start, tokens[k].end)
     if j < len(tokens) and tokens[j].low in PIECES and not number.scaled:
         return units.get(PIECES[tokens[j].low]), j + 1, (tokens[j].start, tokens[j].end)
