@@ -75,7 +75,7 @@ def search_part(index: Index, bags: NDArray[np.int32], shift: int, best: Best, s
 
     part = slice(start, start + QUERIES)
     mine = Best(best.scores[part], best.bags[part], best.shared[part], best.sizes[part])
-    search(index, bags[part], shift, scratch_for(index, bags[part]), mine)
+    search(index, bags[part], shift, scratch_for(index, bags[part], best.bags.shape[1]), mine)
 
 
 def read(folder: Path, name: str, k: int) -> Best:
