@@ -1,7 +1,7 @@
 """What the indexes that find candidates of late interaction cost as token vectors grow: recall, time, bytes, memory.
 
-Our centroids beside IVF of faiss with product-quantised copies (`engine=faiss, copy=pq`). Made vectors of 32 dimensions
-and length 1, ten to a document, mapped from disk: words by Zipf's law from a vocabulary that grows with the corpus, each
+Our centroids beside faiss with product-quantised copies (`engine=faiss, copy=pq`). Made vectors of 32 dimensions and
+length 1, ten to a document, mapped from disk: words by Zipf's law from a vocabulary that grows with the corpus, each
 occurrence a little apart by its document and by chance. A query has 16 tokens: of two neighbouring documents, moved
 once more. Recall is the share of the 100 documents with the highest MaxSim that are among 1,000 candidates. An index is
 built in a fresh process: memory is the most that it had for itself (`RssAnon`) above its start, without pages of mapped
@@ -120,8 +120,8 @@ def measure(path: Path, engine: str, root: Path) -> Iterator[dict[str, Any]]:
 
 
 HEAD = (
-    "| token vectors | engine | nprobe | recall@100 | processor ms a query | processor seconds to build | bytes a vector "
-    "| memory to build | memory of a search |\n|---:|---|---:|---:|---:|---:|---:|---:|---:|"
+    "| token vectors | engine | nprobe | recall@100 | processor ms a query | processor seconds to build "
+    "| bytes a vector | memory to build | memory of a search |\n|---:|---|---:|---:|---:|---:|---:|---:|---:|"
 )
 
 

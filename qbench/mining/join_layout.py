@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.compiling import lean as compiled
-from qbench.mining.join_search import BITS, ONE, SHARED, WORDS, Index
+from qbench.mining.join_results import SHARED
+from qbench.mining.join_search import BITS, ONE, WORDS, Index
 from qbench.mining.terms import TermMatrix
 from qbench.ranges import range_rows
 from qbench.scoring import bm25

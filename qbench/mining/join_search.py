@@ -5,8 +5,9 @@ first `BITS` are *frequent*: bit masks say which of them a bag holds. All others
 
 A score is a whole number (fixed point), so that its sum is the same in any order, and whatever is skipped on the way.
 A bag is skipped only where an upper bound of its score is below the worst of the k best results so far, or equal to
-it with a later position: that makes every skip exact. The idea is MaxScore (Turtle and Flood, 1995), with bit
-masks for the lists that it would look into.
+it with a later position: that makes every skip exact. The idea is MaxScore (Turtle and Flood, 1995), block by block.
+A bag without rare terms is found by bits: those of a block that hold a set of terms which can reach the limit together
+are an intersection, and few sets can.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from qbench.compiling import lean as compiled
 from qbench.compiling import merged as inlined
+from qbench.mining.join_results import SHARED, Best, Heap, order, push, worse
 from qbench.ranges import range_rows
 
 if TYPE_CHECKING:
@@ -31,9 +33,7 @@ ONE = np.uint64(1)
 SETS = 8
 """Frequent terms of a query, the least frequent of them, of which sets are tried: at most 70."""
 LIGHT = 4
-"""The most frequent terms are taken to be held without a look if they add this part of what is needed at most."""
-SHARED = 2**15 - 1
-"""Upper limit of the number of shared terms."""
+"""The most frequent terms are taken to be held as long as each adds at most this part of what is still needed."""
 
 
 class Index(NamedTuple):
@@ -74,31 +74,6 @@ class Index(NamedTuple):
     floors: NDArray[np.int64]
 
 
-class Best(NamedTuple):
-    """The best k bags of each of Q queries: a heap with the worst on top while searching, best first afterwards.
-
-    Attributes:
-        scores: shape (Q, k), int64.
-        bags: shape (Q, k), int32.
-        shared: shape (Q, k), int16: number of different terms in both.
-        sizes: shape (Q,), int32: number of results.
-    """
-
-    scores: NDArray[np.int64]
-    bags: NDArray[np.int32]
-    shared: NDArray[np.int16]
-    sizes: NDArray[np.int32]
-
-
-class Heap(NamedTuple):
-    """The results of one query with the worst on top: rows of `Best`, and of `Scratch.positions`."""
-
-    scores: NDArray[np.int64]
-    positions: NDArray[np.int32]
-    bags: NDArray[np.int32]
-    shared: NDArray[np.int16]
-
-
 class Scratch(NamedTuple):
     """Working memory of one search.
 
@@ -114,7 +89,7 @@ class Scratch(NamedTuple):
         cursors, ends: shape (Q,): where the next posting of a query is, and where they end.
         counts: shape (B,): postings by block, of one query.
         union: uint64, one bit for each bag of a block.
-        both: shape (SETS + 1, words of it): intersections of the terms on the path, by the length of it.
+        both: shape (SETS + 1, words of it): intersections of the terms on the path, by its length; all bits for none.
         path: shape (SETS,): the terms taken.
         rest: shape (SETS + 1,): most that the first of the terms that can be taken add together, by their number.
         entries: shape (WORDS,): where the entries of a bag begin that each word of its mask stands for.
@@ -156,12 +131,6 @@ def bit_of(label: Whole) -> np.uint64:
 
 
 @inlined
-def worse(score: Whole, position: Whole, other: Whole, other_position: Whole) -> bool:
-    """Whether a result comes after another: lower score, or the same and a later position."""
-    return bool(score < other or (score == other and position > other_position))
-
-
-@inlined
 def offer(
     index: Index,
     scratch: Scratch,
@@ -198,61 +167,6 @@ def offer(
             scratch.limits[query], scratch.behind[query] = heap.scores[0], heap.positions[0]
 
 
-@compiled
-def push(heap: Heap, size: Whole, score: Whole, position: Whole, bag: Whole, number: Whole) -> Whole:
-    """Put a result on a heap of `size` results, on a full one in the place of the worst; returns the new size."""
-    if size == heap.bags.size:
-        sink(heap, size, score, position, bag, number)
-        return size
-    at: Whole = size
-    while at > 0:
-        parent = (at - 1) >> 1
-        if not worse(score, position, heap.scores[parent], heap.positions[parent]):
-            break
-        move(heap, parent, at)
-        at = parent
-    put(heap, at, score, position, bag, number)
-    return size + 1
-
-
-@inlined
-def sink(heap: Heap, size: Whole, score: Whole, position: Whole, bag: Whole, number: Whole) -> None:
-    """Replace the top of a heap of `size` results."""
-    at = 0
-    while 2 * at + 1 < size:
-        child = 2 * at + 1
-        if child + 1 < size and worse(
-            heap.scores[child + 1], heap.positions[child + 1], heap.scores[child], heap.positions[child]
-        ):
-            child += 1
-        if not worse(heap.scores[child], heap.positions[child], score, position):
-            break
-        move(heap, child, at)
-        at = child
-    put(heap, at, score, position, bag, number)
-
-
-@inlined
-def move(heap: Heap, source: Whole, target: Whole) -> None:
-    """Copy a result within a heap."""
-    put(heap, target, heap.scores[source], heap.positions[source], heap.bags[source], heap.shared[source])
-
-
-@inlined
-def put(heap: Heap, at: Whole, score: Whole, position: Whole, bag: Whole, number: Whole) -> None:
-    """Write a result into a heap."""
-    heap.scores[at], heap.positions[at], heap.bags[at], heap.shared[at] = score, position, bag, number
-
-
-@compiled
-def arrange_heap(heap: Heap, size: Whole) -> None:
-    """Bring the results of a heap into their order, best first."""
-    for last in range(size - 1, 0, -1):
-        score, position, bag, number = heap.scores[last], heap.positions[last], heap.bags[last], heap.shared[last]
-        move(heap, 0, last)
-        sink(heap, last, score, position, bag, number)
-
-
 def scratch_for(index: Index, rows: NDArray[np.int32], k: int) -> Scratch:
     """Working memory for a search with the bags `rows` and k results each."""
     widest = int(np.diff(index.lows).max(initial=0))
@@ -272,7 +186,7 @@ def scratch_for(index: Index, rows: NDArray[np.int32], k: int) -> Scratch:
         ends=np.empty(rows.size, np.int64),
         counts=np.empty(index.lows.size - 1, np.int64),
         union=np.zeros(index.holders.shape[2], np.uint64),
-        both=np.zeros((SETS + 1, index.holders.shape[2]), np.uint64),
+        both=np.full((SETS + 1, index.holders.shape[2]), ~np.uint64(0)),
         path=np.zeros(SETS, np.int64),
         rest=np.zeros(SETS + 1, np.int64),
         entries=np.zeros(WORDS, np.int64),
@@ -301,7 +215,7 @@ def search(index: Index, rows: NDArray[np.int32], shift: Whole, scratch: Scratch
             meet(index, scratch, best, rows[query], query, block, shift)
     for query in range(rows.size):
         heap = Heap(best.scores[query], scratch.positions[query], best.bags[query], best.shared[query])
-        arrange_heap(heap, best.sizes[query])
+        order(heap, best.sizes[query])
 
 
 @inlined
@@ -351,7 +265,7 @@ def meet(index: Index, scratch: Scratch, best: Best, me: Whole, query: Whole, bl
     size = gather(scratch, query, block)
     for slot in range(size):
         held, bag = scratch.sums[scratch.touched[slot]], low + scratch.touched[slot]
-        if bag != me and (held >> shift) + common >= scratch.limits[query]:
+        if bag != me and within(index, scratch, query, bag, held >> shift, begin, split):
             offer(index, scratch, best, query, bag, held >> shift, held & ((1 << shift) - 1), begin, split)
     if not worse(common, earliest, scratch.limits[query], scratch.behind[query]):
         need = scratch.limits[query] + (earliest > scratch.behind[query])
@@ -387,6 +301,17 @@ def gather(scratch: Scratch, query: Whole, block: Whole) -> Whole:
 
 
 @inlined
+def within(index: Index, scratch: Scratch, query: Whole, bag: Whole, score: Whole, begin: Whole, split: Whole) -> bool:
+    """Whether a bag may be among the best: its score from rare terms, and the most from the frequent ones it holds."""
+    bound = score
+    for entry in range(begin, split):
+        label = index.labels[entry]
+        has = np.int64((index.masks[bag, label >> 6] >> np.uint64(label & 63)) & ONE)
+        bound += scratch.peak[entry - begin] & -has
+    return bool(bound >= scratch.limits[query])
+
+
+@inlined
 def unite(index: Index, scratch: Scratch, block: Whole, begin: Whole, split: Whole, need: Whole) -> Whole:
     """Mark in `union` the block's bags whose frequent terms can add up to `need`; returns the number of words of it.
 
@@ -394,140 +319,62 @@ def unite(index: Index, scratch: Scratch, block: Whole, begin: Whole, split: Who
     A set is built term by term, the least frequent first, and given up where the more frequent ones that follow
     would not do. The most frequent terms are taken to be held if they add little, and those before the last `SETS`.
     """
-    words = (index.lows[block + 1] - index.lows[block] + 63) >> 6
-    for word in range(words):
-        scratch.union[word] = 0
-    count, bottom, given = split - begin, 0, np.int64(0)
-    while bottom < count and (bottom < count - SETS or (given + scratch.peak[bottom]) * LIGHT <= need):
-        given += scratch.peak[bottom]
+    words: Whole = (index.lows[block + 1] - index.lows[block] + 63) >> 6
+    scratch.union[:words] = 0
+    count, bottom = split - begin, 0
+    while bottom < count and (bottom < count - SETS or scratch.peak[bottom] * LIGHT <= need):
+        need -= scratch.peak[bottom]
         bottom += 1
-    need -= given
     if need <= 0:
         for entry in range(begin, split):
-            row = index.holders[block, index.labels[entry]]
-            for word in range(words):
-                scratch.union[word] |= row[word]
+            unite_both(scratch.union, scratch.both[0], index.holders[block, index.labels[entry]], words)
         return words
-    scratch.rest[0] = 0
     for place in range(bottom, count):
         scratch.rest[place - bottom + 1] = scratch.rest[place - bottom] + scratch.peak[place]
+    try_sets(index, scratch, block, begin, bottom, count, need, words)
+    return words
+
+
+@inlined
+def try_sets(
+    index: Index,
+    scratch: Scratch,
+    block: Whole,
+    begin: Whole,
+    bottom: Whole,
+    count: Whole,
+    need: Whole,
+    words: Whole,
+) -> None:
+    """Unite the intersections for `unite`; the terms are those from `bottom` to `count`."""
     depth, total, place = 0, np.int64(0), count - 1
-    while True:
+    while depth >= 0:
         if place < bottom or total + scratch.rest[place - bottom + 1] < need:
-            if depth == 0:
-                return words
             depth -= 1
-            place = scratch.path[depth]
-            total -= scratch.peak[place]
-            place -= 1
-            continue
-        row, more = index.holders[block, index.labels[begin + place]], scratch.peak[place]
-        if total + more >= need:
-            if depth == 0:
-                for word in range(words):
-                    scratch.union[word] |= row[word]
-            else:
-                both = scratch.both[depth]
-                for word in range(words):
-                    scratch.union[word] |= both[word] & row[word]
-        elif more:
-            here, there = scratch.both[depth], scratch.both[depth + 1]
-            if depth == 0:
-                for word in range(words):
-                    there[word] = row[word]
-            else:
-                for word in range(words):
-                    there[word] = here[word] & row[word]
-            scratch.path[depth] = place
-            depth += 1
-            total += more
+            if depth >= 0:
+                place = scratch.path[depth]
+                total -= scratch.peak[place]
+        else:
+            row, more = index.holders[block, index.labels[begin + place]], scratch.peak[place]
+            if total + more >= need:
+                unite_both(scratch.union, scratch.both[depth], row, words)
+            elif more:
+                intersect(scratch.both[depth + 1], scratch.both[depth], row, words)
+                scratch.path[depth] = place
+                depth += 1
+                total += more
         place -= 1
 
 
-@compiled
-def expand(
-    best: Best,
-    slots: NDArray[np.int64],
-    texts: NDArray[np.int64],
-    bags: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    members: NDArray[np.int32],
-    own: NDArray[np.int64],
-    sizes: NDArray[np.int16],
-    unit: float,
-    tied: NDArray[np.int64],
-    docs: NDArray[np.int32],
-    scores: NDArray[np.float32],
-    shared: NDArray[np.int16],
-) -> None:
-    """Expand results from bags to texts: equal scores by position, the query's own text left out.
-
-    Args:
-        best: results of `search`.
-        slots: shape (R,), the row in `best` of each query text.
-        texts: shape (R,), its position.
-        bags: shape (Q,), the bag of each row of `best`.
-        starts, members, own, sizes: those of `join_layout.Bags`.
-        unit: what 1 is worth.
-        tied: shape ((k + 1)²,), scratch.
-        docs, scores, shared: shape (R, k), -1 and 0 before; filled here.
-    """
-    k = docs.shape[1]
-    for row in range(slots.size):
-        slot, me, taken, at = slots[row], texts[row], 0, 0
-        bag = bags[slot]
-        left = sizes[bag] > 0
-        while taken < k and (left or at < best.sizes[slot]):
-            mine = left and (at == best.sizes[slot] or own[bag] >= best.scores[slot, at])
-            score = own[bag] if mine else best.scores[slot, at]
-            size: Whole = np.int64(0)
-            if mine:
-                left = False
-                size = collect(tied, size, bag, me, np.int64(sizes[bag]), starts, members, k)
-            while at < best.sizes[slot] and best.scores[slot, at] == score:
-                size = collect(tied, size, best.bags[slot, at], me, np.int64(best.shared[slot, at]), starts, members, k)
-                at += 1
-            arrange(tied, size)
-            for tie in range(min(size, k - taken)):
-                docs[row, taken] = tied[tie] >> 16
-                scores[row, taken] = score * unit
-                shared[row, taken] = tied[tie] & 0xFFFF
-                taken += 1
+@inlined
+def unite_both(union: NDArray[np.uint64], one: NDArray[np.uint64], other: NDArray[np.uint64], words: Whole) -> None:
+    """Add what two sets of bits have in common to a third."""
+    for word in range(words):
+        union[word] |= one[word] & other[word]
 
 
 @inlined
-def arrange(numbers: NDArray[np.int64], size: Whole) -> None:
-    """Sort the first `size` numbers, by insertion in shrinking steps (Shell); nearly always there is one."""
-    step = size // 2
-    while step > 0:
-        for start in range(step, size):
-            number = numbers[start]
-            at: Whole = start
-            while at >= step and numbers[at - step] > number:
-                numbers[at] = numbers[at - step]
-                at -= step
-            numbers[at] = number
-        step //= 2
-
-
-@inlined
-def collect(
-    tied: NDArray[np.int64],
-    size: Whole,
-    bag: Whole,
-    me: Whole,
-    number: Whole,
-    starts: NDArray[np.int64],
-    members: NDArray[np.int32],
-    k: Whole,
-) -> Whole:
-    """Append the first k texts of a bag, position and number of shared terms in one; returns the new size."""
-    room = k
-    for entry in range(starts[bag], starts[bag + 1]):
-        if room == 0:
-            break
-        if members[entry] != me:
-            tied[size] = (np.int64(members[entry]) << 16) | number
-            size += 1
-            room -= 1
-    return size
+def intersect(both: NDArray[np.uint64], one: NDArray[np.uint64], other: NDArray[np.uint64], words: Whole) -> None:
+    """Write what two sets of bits have in common."""
+    for word in range(words):
+        both[word] = one[word] & other[word]

@@ -18,7 +18,8 @@ from qbench.work.tasks import Shard
 
 if TYPE_CHECKING:
     from qbench.mining.join_layout import Searchable
-    from qbench.mining.join_search import Best, Index
+    from qbench.mining.join_results import Best
+    from qbench.mining.join_search import Index
 
 QUERIES = 1024
 """Bags that are searched for together."""
@@ -63,7 +64,7 @@ def process(payload: str, index: Index, k: int, shift: int) -> Shard:
 
 def empty(count: int, k: int) -> Best:
     """Room for the k best bags of some bags."""
-    from qbench.mining.join_search import Best
+    from qbench.mining.join_results import Best
 
     shapes = {"sizes": (count,)}
     return Best(**{name: np.zeros(shapes.get(name, (count, k)), kind) for name, kind in KINDS.items()})
@@ -71,7 +72,8 @@ def empty(count: int, k: int) -> Best:
 
 def search_part(index: Index, bags: NDArray[np.int32], shift: int, best: Best, start: int) -> None:
     """Fill in the results of the bags from a place on, `QUERIES` at most."""
-    from qbench.mining.join_search import Best, scratch_for, search
+    from qbench.mining.join_results import Best
+    from qbench.mining.join_search import scratch_for, search
 
     part = slice(start, start + QUERIES)
     mine = Best(best.scores[part], best.bags[part], best.shared[part], best.sizes[part])
@@ -80,7 +82,7 @@ def search_part(index: Index, bags: NDArray[np.int32], shift: int, best: Best, s
 
 def read(folder: Path, name: str, k: int) -> Best:
     """The results of a shard."""
-    from qbench.mining.join_search import Best
+    from qbench.mining.join_results import Best
 
     found = {each: np.fromfile(folder / f"{name}.{each}", kind) for each, kind in KINDS.items()}
     return Best(**{each: array if each == "sizes" else array.reshape(-1, k) for each, array in found.items()})

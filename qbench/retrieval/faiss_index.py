@@ -107,10 +107,11 @@ class FaissIndex:
         texts, which = np.unique(texts[nearest], return_inverse=True)
         if texts.size <= count:
             return texts
-        return np.sort(texts[top_k(np.bincount(which, gains[nearest]), count)])
+        sums: NDArray[np.float64] = np.bincount(which, weights=gains[nearest])
+        return np.sort(texts[top_k(sums, count)])
 
     def _nearest(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """The products with the k nearest vectors in the lists, and their texts, highest first; -1 where there are fewer.
+        """The products with the k nearest vectors in the lists, and their texts, highest first; -1 after the last.
 
         Returns:
             two arrays of shape (q, at most k).

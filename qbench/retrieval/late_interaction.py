@@ -1,5 +1,4 @@
-"""ColBERT as a ranker: MaxSim over the token vectors of all documents, exact or with candidates from
-centroids or faiss.
+"""ColBERT as a ranker: MaxSim over the token vectors of all documents, exact or from candidates.
 
 The token vectors are an artefact on disk, mapped into memory, under a key of everything that can change them: a model
 with another dimension has another key. Documents with the same text share their vectors.
@@ -191,7 +190,8 @@ def _probing(
     if options.engine == "centroids":
         built = build_centroid_index(tokens, key, context.root, context.progress)
         index = open_centroid_index(built.folder)
-        return partial(candidates, index, nprobe=options.nprobe, count=count), built, {"centroids": len(index.centroids)}
+        parts = {"centroids": len(index.centroids)}
+        return partial(candidates, index, nprobe=options.nprobe, count=count), built, parts
     built = build_faiss(tokens, key, context.root, context.progress, options.copy)
     lists = open_faiss(built.folder, options.nprobe, options.copy)
     return partial(lists.texts, count=count), built, {"faiss_lists": lists.index.nlist}

@@ -299,7 +299,7 @@ from qbench.retrieval.shared_texts import SharedTexts
 from qbench.retrieval.vectors import StoredVectors
 none = np.empty(0, np.int64)
 vectors = np.load(sys.argv[1], mmap_mode="r")
-stored = StoredVectors(DTYPES["float32"], {"vectors": vectors}, SharedTexts(none, none), 64, np.arange(len(vectors) + 1))
+stored = StoredVectors(DTYPES["float32"], {"vectors": vectors}, SharedTexts(none, none), 64, none)
 stored.nearest(np.ones((2, 64), np.float32), 5)
 with open("/proc/self/status") as status:
     held = next(int(line.split()[1]) for line in status if line.startswith("VmData")) * 1024

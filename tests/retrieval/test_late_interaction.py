@@ -84,7 +84,11 @@ def test_equal_texts_score_alike_and_are_cut_by_position(tiny, tmp_path, engine)
 
 @pytest.mark.parametrize(
     ("parts", "how"),
-    [("centroids", {"engine": "centroids"}), *(("faiss_lists", {"engine": "faiss", "copy": c}) for c in ("whole", "pq"))],
+    [
+        ("centroids", {"engine": "centroids"}),
+        ("faiss_lists", {"engine": "faiss"}),
+        ("faiss_lists", {"engine": "faiss", "copy": "pq"}),
+    ],
 )
 def test_parts_that_are_all_probed_find_what_exact_search_finds(tiny, tmp_path, parts, how):
     exact = opened(tiny, tmp_path)

@@ -87,9 +87,7 @@ LATE = {
 }
 
 
-@pytest.fixture(
-    params=["numpy", "rank-bm25", "run", *DENSE, "sparse", *LATE, "OpenAI", "Cohere", "own"]
-)
+@pytest.fixture(params=["numpy", "rank-bm25", "run", *DENSE, "sparse", *LATE, "OpenAI", "Cohere", "own"])
 def stage(request, tmp_path, monkeypatch):
     if request.param == "own":
         return own(tmp_path)
