@@ -167,12 +167,20 @@ def offer(
             scratch.limits[query], scratch.behind[query] = heap.scores[0], heap.positions[0]
 
 
+def rare_postings(index: Index, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The number of postings of each bag's rare terms, shape (Q,)."""
+    sizes = index.starts[rows + 1] - index.starts[rows]
+    labels = index.labels[range_rows(index.starts[rows], sizes)]
+    sums = np.append(0, np.cumsum(index.lists[labels + 1] - index.lists[labels]))
+    ends = np.cumsum(sizes)
+    counts: NDArray[np.int64] = sums[ends] - sums[ends - sizes]
+    return counts
+
+
 def scratch_for(index: Index, rows: NDArray[np.int32], k: int) -> Scratch:
     """Working memory for a search with the bags `rows` and k results each."""
     widest = int(np.diff(index.lows).max(initial=0))
-    entries = range_rows(index.starts[rows], index.starts[rows + 1] - index.starts[rows])
-    labels = index.labels[entries]
-    postings = int((index.lists[labels + 1] - index.lists[labels]).sum())
+    postings = int(rare_postings(index, rows).sum())
     return Scratch(
         sums=np.zeros(widest, np.int64),
         touched=np.empty(widest + 1, np.int32),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qbench.scoring.maxsim import blocks
 from qbench.store import write_json
 from qbench.work.tasks import Shard
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 QUERIES = 1024
 """Bags that are searched for together."""
+
+ROOM = 2**23
+"""Postings that are held for bags that are searched for together, so that these may be fewer: 100 MB."""
 
 KINDS = {"scores": np.int64, "bags": np.int32, "shared": np.int16, "sizes": np.int32}
 """The arrays of `Best`, one file each."""
@@ -73,11 +77,13 @@ def empty(count: int, k: int) -> Best:
 def search_part(index: Index, bags: NDArray[np.int32], shift: int, best: Best, start: int) -> None:
     """Fill in the results of the bags from a place on, `QUERIES` at most."""
     from qbench.mining.join_results import Best
-    from qbench.mining.join_search import scratch_for, search
+    from qbench.mining.join_search import rare_postings, scratch_for, search
 
-    part = slice(start, start + QUERIES)
-    mine = Best(best.scores[part], best.bags[part], best.shared[part], best.sizes[part])
-    search(index, bags[part], shift, scratch_for(index, bags[part], best.bags.shape[1]), mine)
+    counts = rare_postings(index, bags[start : start + QUERIES])
+    for first, last in blocks(np.append(0, np.cumsum(counts)), ROOM):
+        part = slice(start + first, start + last)
+        mine = Best(best.scores[part], best.bags[part], best.shared[part], best.sizes[part])
+        search(index, bags[part], shift, scratch_for(index, bags[part], best.bags.shape[1]), mine)
 
 
 def read(folder: Path, name: str, k: int) -> Best:
