@@ -107,7 +107,7 @@ class FaissIndex:
         texts, which = np.unique(texts[nearest], return_inverse=True)
         if texts.size <= count:
             return texts
-        sums: NDArray[np.float64] = np.bincount(which, weights=gains[nearest])
+        sums = np.bincount(which, weights=gains[nearest]).astype(np.float64, copy=False)
         return np.sort(texts[top_k(sums, count)])
 
     def _nearest(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
