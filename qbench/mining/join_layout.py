@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.compiling import lean as compiled
-from qbench.mining.join_search import BITS, ONE, SHARED, WORDS, Index
+from qbench.mining.join_results import SHARED
+from qbench.mining.join_search import BITS, ONE, WORDS, Index
 from qbench.mining.terms import TermMatrix
 from qbench.ranges import range_rows
 from qbench.scoring import bm25
@@ -203,15 +204,13 @@ def _index(
         starts=starts,
         labels=own_labels,
         counts=matrix.counts[entries],
-        weights=weights[entries],
+        weights=np.append(weights[entries], np.int32(0)),
         first=texts.astype(np.int32),
         masks=np.zeros((bags, WORDS), np.uint64),
         lows=lows,
         earliest=np.minimum.reduceat(texts, lows[:-1]).astype(np.int64) if bags else np.empty(0, np.int64),
         peaks=np.zeros((lows.size - 1, BITS), np.int32),
-        places=np.zeros((lows.size - 1, BITS + 1), np.int64),
-        frequent=np.empty(frequent, np.int32),
-        heads=np.empty(frequent, np.uint64),
+        holders=np.zeros((lows.size - 1, BITS, -(-int(np.diff(lows).max(initial=0)) // 64)), np.uint64),
         lists=np.concatenate(([0], np.cumsum(per_term))).astype(np.int64),
         rare=np.empty(entries.size - frequent, np.int32),
         values=np.empty(entries.size - frequent, np.int32),
@@ -219,7 +218,7 @@ def _index(
         floors=np.zeros(terms, np.int64),
     )
     mark(index.starts, index.labels, index.masks)
-    list_frequent(index, np.empty(BITS, np.int64))
+    mark_holders(index)
     list_rare(index, index.lists.copy())
     _bounds(index, k)
     return index
@@ -285,41 +284,28 @@ def mark(starts: NDArray[np.int64], labels: NDArray[np.int32], masks: NDArray[np
 
 
 @compiled
-def list_frequent(index: Index, at: NDArray[np.int64]) -> None:
-    """Fill `Index.places`, `frequent`, `heads` and `peaks`; all are zeros before. `at`: shape (BITS,), scratch."""
-    bits = index.peaks.shape[1]
-    offset = 0
+def mark_holders(index: Index) -> None:
+    """Fill `Index.holders` and `peaks`; all are zeros before."""
     for block in range(index.lows.size - 1):
-        low, high = index.starts[index.lows[block]], index.starts[index.lows[block + 1]]
-        for entry in range(low, high):
-            if index.labels[entry] < bits:
-                index.places[block, index.labels[entry] + 1] += 1
-        index.places[block, 0] = offset
-        for label in range(bits):
-            index.places[block, label + 1] += index.places[block, label]
-        offset = index.places[block, bits]
-        for label in range(bits):
-            at[label] = index.places[block, label]
-        for bag in range(index.lows[block], index.lows[block + 1]):
+        low = index.lows[block]
+        for bag in range(low, index.lows[block + 1]):
+            bit = ONE << np.uint64((bag - low) & 63)
             for entry in range(index.starts[bag], index.starts[bag + 1]):
                 label = index.labels[entry]
-                if label >= bits:
+                if label >= index.peaks.shape[1]:
                     break
-                new = at[label] == index.places[block, label]
-                if new or index.weights[entry] > index.peaks[block, label]:
-                    index.peaks[block, label] = index.weights[entry]
-                index.frequent[at[label]] = bag - index.lows[block]
-                index.heads[at[label]] = index.masks[bag, 0]
-                at[label] += 1
+                index.peaks[block, label] = max(index.peaks[block, label], index.weights[entry])
+                index.holders[block, label, (bag - low) >> 6] |= bit
 
 
 @compiled
 def list_rare(index: Index, at: NDArray[np.int64]) -> None:
     """Fill `Index.rare` and `values`. `at` is a copy of `lists`."""
-    for bag in range(index.starts.size - 1):
-        for entry in range(index.starts[bag], index.starts[bag + 1]):
-            label = index.labels[entry]
-            if label >= index.peaks.shape[1]:
-                index.rare[at[label]] = bag
-                index.values[at[label]] = index.weights[entry]
-                at[label] += 1
+    for block in range(index.lows.size - 1):
+        for bag in range(index.lows[block], index.lows[block + 1]):
+            for entry in range(index.starts[bag], index.starts[bag + 1]):
+                label = index.labels[entry]
+                if label >= index.peaks.shape[1]:
+                    index.rare[at[label]] = (block << 16) + bag - index.lows[block]
+                    index.values[at[label]] = index.weights[entry]
+                    at[label] += 1

@@ -5,8 +5,9 @@ first `BITS` are *frequent*: bit masks say which of them a bag holds. All others
 
 A score is a whole number (fixed point), so that its sum is the same in any order, and whatever is skipped on the way.
 A bag is skipped only where an upper bound of its score is below the worst of the k best results so far, or equal to
-it with a later position: that makes every skip exact. The idea is MaxScore (Turtle and Flood, 1995), with bit
-masks for the lists that it would look into.
+it with a later position: that makes every skip exact. The idea is MaxScore (Turtle and Flood, 1995), block by block.
+A bag without rare terms is found by bits: those of a block that hold a set of terms which can reach the limit together
+are an intersection, and few sets can.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import numpy as np
 
 from qbench.compiling import lean as compiled
 from qbench.compiling import merged as inlined
+from qbench.mining.join_results import SHARED, Best, Heap, order, push, worse
+from qbench.ranges import range_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,10 +30,10 @@ if TYPE_CHECKING:
 WORDS = 4
 BITS = 64 * WORDS
 ONE = np.uint64(1)
-LAST = np.int32(2**31 - 1)
-"""After every bag."""
-SHARED = 2**15 - 1
-"""Upper limit of the number of shared terms."""
+SETS = 8
+"""Frequent terms of a query, the least frequent of them, of which sets are tried: at most 70."""
+LIGHT = 4
+"""The most frequent terms are taken to be held as long as each adds at most this part of what is still needed."""
 
 
 class Index(NamedTuple):
@@ -46,11 +49,9 @@ class Index(NamedTuple):
         lows: shape (B + 1,), int64: the bags of block b are lows[b] to lows[b + 1].
         earliest: shape (B,), int64: the smallest `first` of a block.
         peaks: shape (B, BITS), int32: the largest weight of a frequent term in a block.
-        places: shape (B, BITS + 1), int64: where its postings lie in the next two.
-        frequent: int32, bags, counted from the block's first.
-        heads: uint64, word 0 of those bags' masks, so that a walk stays within one list.
+        holders: shape (B, BITS, words), uint64: which bags of a block hold a frequent term, a bit each.
         lists: shape (T + 1,), int64: where the postings of a rare term lie in the next two (frequent ones have none).
-        rare: int32, bags, ascending.
+        rare: int32, bags, ascending: the block, shifted left by 16, plus the number counted from the block's first.
         values: int32, their weights.
         tops: shape (T,), int32: the largest weight of a rare term.
         floors: shape (T,), int64: at least k other bags have this weight or more, and nothing is ever subtracted.
@@ -65,30 +66,12 @@ class Index(NamedTuple):
     lows: NDArray[np.int64]
     earliest: NDArray[np.int64]
     peaks: NDArray[np.int32]
-    places: NDArray[np.int64]
-    frequent: NDArray[np.int32]
-    heads: NDArray[np.uint64]
+    holders: NDArray[np.uint64]
     lists: NDArray[np.int64]
     rare: NDArray[np.int32]
     values: NDArray[np.int32]
     tops: NDArray[np.int32]
     floors: NDArray[np.int64]
-
-
-class Best(NamedTuple):
-    """The best k bags of each of Q queries: a heap with the worst on top while searching, best first afterwards.
-
-    Attributes:
-        scores: shape (Q, k), int64.
-        bags: shape (Q, k), int32.
-        shared: shape (Q, k), int16: number of different terms in both.
-        sizes: shape (Q,), int32: number of results.
-    """
-
-    scores: NDArray[np.int64]
-    bags: NDArray[np.int32]
-    shared: NDArray[np.int16]
-    sizes: NDArray[np.int32]
 
 
 class Scratch(NamedTuple):
@@ -99,25 +82,37 @@ class Scratch(NamedTuple):
         touched: the bags in the block whose sum is not 0.
         limits: shape (Q,): score that a result must reach.
         behind: shape (Q,): position that a result with this very score must precede.
+        positions: shape (Q, k): `Index.first` of the results.
         most: shape (Q,): most that the rare terms can add.
-        cursors: shape (entries of the queries' rows,): position in each rare list.
-        nexts: of the same shape: the bag there.
-        wanted, seen, must: shape (WORDS,), uint64: frequent terms of the query; already walked; not to be missed.
-        peak, times: shape (BITS,): most that a frequent term can add in this block; its count in the query.
+        places: the postings of the queries' rare terms as `Index.rare` has them, query by query, by block within each.
+        worths: of the same shape: what each adds to a sum.
+        cursors, ends: shape (Q,): where the next posting of a query is, and where they end.
+        counts: shape (B,): postings by block, of one query.
+        union: uint64, one bit for each bag of a block.
+        both: shape (SETS + 1, words of it): intersections of the terms on the path, by its length; all bits for none.
+        path: shape (SETS,): the terms taken.
+        rest: shape (SETS + 1,): most that the first of the terms that can be taken add together, by their number.
+        entries: shape (WORDS,): where the entries of a bag begin that each word of its mask stands for.
+        peak: shape (BITS,): most that each frequent term of the query can add in this block.
     """
 
     sums: NDArray[np.int64]
     touched: NDArray[np.int32]
     limits: NDArray[np.int64]
     behind: NDArray[np.int64]
+    positions: NDArray[np.int32]
     most: NDArray[np.int64]
+    places: NDArray[np.int32]
+    worths: NDArray[np.int64]
     cursors: NDArray[np.int64]
-    nexts: NDArray[np.int32]
-    wanted: NDArray[np.uint64]
-    seen: NDArray[np.uint64]
-    must: NDArray[np.uint64]
+    ends: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    union: NDArray[np.uint64]
+    both: NDArray[np.uint64]
+    path: NDArray[np.int64]
+    rest: NDArray[np.int64]
+    entries: NDArray[np.int64]
     peak: NDArray[np.int64]
-    times: NDArray[np.int64]
 
 
 @inlined
@@ -136,113 +131,74 @@ def bit_of(label: Whole) -> np.uint64:
 
 
 @inlined
-def worse(score: Whole, position: Whole, other: Whole, other_position: Whole) -> bool:
-    """Whether a result comes after another: lower score, or the same and a later position."""
-    return bool(score < other or (score == other and position > other_position))
+def offer(
+    index: Index,
+    scratch: Scratch,
+    best: Best,
+    query: Whole,
+    bag: Whole,
+    score: Whole,
+    number: Whole,
+    begin: Whole,
+    split: Whole,
+) -> None:
+    """Add what the bag's frequent terms add, and take the bag into the heap if it is among the best k.
 
-
-@inlined
-def most(word: np.uint64, number: Whole, peak: NDArray[np.int64]) -> Whole:
-    """The most that the terms of one word can add."""
-    total = np.int64(0)
-    while word:
-        left = word & (word - ONE)
-        total += peak[64 * number + ones((word ^ left) - ONE)]
-        word = left
-    return total
-
-
-@inlined
-def ceiling(index: Index, scratch: Scratch, bag: Whole) -> Whole:
-    """The most that a bag's frequent terms can add."""
-    total = np.int64(0)
-    for word in range(WORDS):
-        total += most(index.masks[bag, word] & scratch.wanted[word], word, scratch.peak)
-    return total
-
-
-@inlined
-def admit(index: Index, scratch: Scratch, best: Best, query: Whole, bag: Whole, score: Whole, number: Whole) -> None:
-    """Add what the bag's frequent terms add, and take the bag into the heap if it is among the best k."""
-    entry = index.starts[bag]
-    for word in range(WORDS):
-        mask = index.masks[bag, word]
-        held = mask & scratch.wanted[word]
-        while held:
-            left = held & (held - ONE)
-            below = (held ^ left) - ONE
-            # Rows are sorted by label, so that the bits below a term's count the entries before it.
-            score += index.weights[entry + ones(mask & below)] * scratch.times[64 * word + ones(below)]
-            number += 1
-            held = left
-        entry += ones(mask)
+    Args:
+        index, scratch, best, query, bag: as elsewhere.
+        score, number: of the rare terms.
+        begin, split: the query's frequent terms are its entries from here to there.
+    """
+    # Rows are sorted by label, so that the bits below a term's count the entries before it.
+    scratch.entries[0] = index.starts[bag]
+    for word in range(WORDS - 1):
+        scratch.entries[word + 1] = scratch.entries[word] + ones(index.masks[bag, word])
+    for mine in range(begin, split):
+        label = index.labels[mine]
+        mask, bit = index.masks[bag, label >> 6], np.uint64(label & 63)
+        has = np.int64((mask >> bit) & ONE)
+        weight = np.int64(index.weights[scratch.entries[label >> 6] + ones(mask & ((ONE << bit) - ONE))])
+        score += (weight * index.counts[mine]) & -has
+        number += has
     if not worse(score, index.first[bag], scratch.limits[query], scratch.behind[query]):
-        push(index, best, query, bag, score, min(number, SHARED))
-        if best.sizes[query] == best.bags.shape[1]:
-            scratch.limits[query] = best.scores[query, 0]
-            scratch.behind[query] = index.first[best.bags[query, 0]]
+        heap = Heap(best.scores[query], scratch.positions[query], best.bags[query], best.shared[query])
+        best.sizes[query] = push(heap, best.sizes[query], score, index.first[bag], bag, min(number, SHARED))
+        if best.sizes[query] == heap.bags.size:
+            scratch.limits[query], scratch.behind[query] = heap.scores[0], heap.positions[0]
 
 
-@compiled
-def push(index: Index, best: Best, query: Whole, bag: Whole, score: Whole, number: Whole) -> None:
-    """Put a result on the heap; on a full one in the place of the worst."""
-    at, position = best.sizes[query], index.first[bag]
-    if at == best.bags.shape[1]:
-        sink(index, best, query, at, bag, score, number)
-        return
-    best.sizes[query] = at + 1
-    while at > 0:
-        parent = (at - 1) >> 1
-        if not worse(score, position, best.scores[query, parent], index.first[best.bags[query, parent]]):
-            break
-        move(best, query, parent, at)
-        at = parent
-    best.scores[query, at], best.bags[query, at], best.shared[query, at] = score, bag, number
+def rare_postings(index: Index, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The number of postings of each bag's rare terms, shape (Q,)."""
+    sizes = index.starts[rows + 1] - index.starts[rows]
+    labels = index.labels[range_rows(index.starts[rows], sizes)]
+    sums = np.append(0, np.cumsum(index.lists[labels + 1] - index.lists[labels]))
+    ends = np.cumsum(sizes)
+    counts: NDArray[np.int64] = sums[ends] - sums[ends - sizes]
+    return counts
 
 
-@compiled
-def sink(index: Index, best: Best, query: Whole, size: Whole, bag: Whole, score: Whole, number: Whole) -> None:
-    """Replace the top of a heap of `size` best."""
-    at, position, first = 0, index.first[bag], index.first
-    scores, bags = best.scores, best.bags
-    while 2 * at + 1 < size:
-        child = 2 * at + 1
-        if child + 1 < size and worse(
-            scores[query, child + 1], first[bags[query, child + 1]], scores[query, child], first[bags[query, child]]
-        ):
-            child += 1
-        if not worse(scores[query, child], first[bags[query, child]], score, position):
-            break
-        move(best, query, child, at)
-        at = child
-    scores[query, at], bags[query, at], best.shared[query, at] = score, bag, number
-
-
-@inlined
-def move(best: Best, query: Whole, source: Whole, target: Whole) -> None:
-    """Copy a result within a heap."""
-    best.scores[query, target] = best.scores[query, source]
-    best.bags[query, target] = best.bags[query, source]
-    best.shared[query, target] = best.shared[query, source]
-
-
-def scratch_for(index: Index, rows: NDArray[np.int32]) -> Scratch:
-    """Working memory for a search with the bags `rows`."""
+def scratch_for(index: Index, rows: NDArray[np.int32], k: int) -> Scratch:
+    """Working memory for a search with the bags `rows` and k results each."""
     widest = int(np.diff(index.lows).max(initial=0))
-    entries = int((index.starts[rows + 1] - index.starts[rows]).sum())
+    postings = int(rare_postings(index, rows).sum())
     return Scratch(
         sums=np.zeros(widest, np.int64),
         touched=np.empty(widest + 1, np.int32),
         limits=np.full(rows.size, -(2**62)),
         behind=np.full(rows.size, -1),
+        positions=np.empty((rows.size, k), np.int32),
         most=np.zeros(rows.size, np.int64),
-        cursors=np.empty(entries, np.int64),
-        nexts=np.empty(entries, np.int32),
-        wanted=np.zeros(WORDS, np.uint64),
-        seen=np.zeros(WORDS, np.uint64),
-        must=np.zeros(WORDS, np.uint64),
+        places=np.empty(postings, np.int32),
+        worths=np.empty(postings, np.int64),
+        cursors=np.empty(rows.size, np.int64),
+        ends=np.empty(rows.size, np.int64),
+        counts=np.empty(index.lows.size - 1, np.int64),
+        union=np.zeros(index.holders.shape[2], np.uint64),
+        both=np.full((SETS + 1, index.holders.shape[2]), ~np.uint64(0)),
+        path=np.zeros(SETS, np.int64),
+        rest=np.zeros(SETS + 1, np.int64),
+        entries=np.zeros(WORDS, np.int64),
         peak=np.zeros(BITS, np.int64),
-        times=np.zeros(BITS, np.int64),
     )
 
 
@@ -257,225 +213,176 @@ def search(index: Index, rows: NDArray[np.int32], shift: Whole, scratch: Scratch
         scratch: of `scratch_for`.
         best: empty; filled here, best first.
     """
-    cursor: Whole = 0
+    end: Whole = 0
     for query in range(rows.size):
-        for entry in range(index.starts[rows[query]], index.starts[rows[query] + 1]):
-            label = index.labels[entry]
-            # k other bags have the floor, so that the k-th best has it too.
-            floor = index.floors[label] * index.counts[entry] - 1
-            scratch.limits[query] = max(scratch.limits[query], floor)
-            if label >= BITS:
-                scratch.most[query] += max(np.int64(0), np.int64(index.tops[label]) * index.counts[entry])
-                scratch.cursors[cursor] = index.lists[label]
-                scratch.nexts[cursor] = index.rare[index.lists[label]]
-            cursor += 1
+        scratch.cursors[query] = end
+        end = bring(index, scratch, rows[query], query, end, shift)
+        scratch.ends[query] = end
     for block in range(index.lows.size - 1):
-        cursor = np.int64(0)
         for query in range(rows.size):
-            meet(index, scratch, best, rows[query], query, block, cursor, shift)
-            cursor += index.starts[rows[query] + 1] - index.starts[rows[query]]
+            meet(index, scratch, best, rows[query], query, block, shift)
     for query in range(rows.size):
-        for last in range(best.sizes[query] - 1, 0, -1):
-            score, bag, number = best.scores[query, last], best.bags[query, last], best.shared[query, last]
-            move(best, query, 0, last)
-            sink(index, best, query, last, bag, score, number)
+        heap = Heap(best.scores[query], scratch.positions[query], best.bags[query], best.shared[query])
+        order(heap, best.sizes[query])
 
 
 @inlined
-def meet(
-    index: Index, scratch: Scratch, best: Best, me: Whole, query: Whole, block: Whole, cursor: Whole, shift: Whole
-) -> None:
+def bring(index: Index, scratch: Scratch, me: Whole, query: Whole, start: Whole, shift: Whole) -> Whole:
+    """Bring the postings of a query's rare terms into the order of blocks, from `start` on; returns their end.
+
+    Lists are read from one end to the other here, once: later each block finds its part in one place.
+    """
+    scratch.counts[:] = 0
+    for entry in range(index.starts[me], index.starts[me + 1]):
+        label, times = index.labels[entry], np.int64(index.counts[entry])
+        # k other bags have the floor, so that the k-th best has it too.
+        scratch.limits[query] = max(scratch.limits[query], index.floors[label] * times - 1)
+        if label >= BITS:
+            scratch.most[query] += max(np.int64(0), np.int64(index.tops[label]) * times)
+            for posting in range(index.lists[label], index.lists[label + 1]):
+                scratch.counts[index.rare[posting] >> np.int32(16)] += 1
+    end: Whole = start
+    for block in range(scratch.counts.size):
+        end += scratch.counts[block]
+        scratch.counts[block] = end - scratch.counts[block]
+    for entry in range(index.starts[me], index.starts[me + 1]):
+        label, times = index.labels[entry], np.int64(index.counts[entry])
+        if label >= BITS:
+            for posting in range(index.lists[label], index.lists[label + 1]):
+                place = index.rare[posting]
+                at = scratch.counts[place >> np.int32(16)]
+                scratch.places[at] = place
+                scratch.worths[at] = ((index.values[posting] * times) << shift) + 1
+                scratch.counts[place >> np.int32(16)] = at + 1
+    return end
+
+
+@inlined
+def meet(index: Index, scratch: Scratch, best: Best, me: Whole, query: Whole, block: Whole, shift: Whole) -> None:
     """One query against the bags of one block."""
-    begin, end, low = index.starts[me], index.starts[me + 1], index.lows[block]
+    begin, end, earliest = index.starts[me], index.starts[me + 1], index.earliest[block]
     split, common = begin, np.int64(0)
-    for word in range(WORDS):
-        scratch.wanted[word] = 0
     while split < end and index.labels[split] < BITS:
-        label, times = index.labels[split], np.int64(index.counts[split])
-        scratch.times[label] = times
-        scratch.peak[label] = max(np.int64(0), index.peaks[block, label] * times)
-        scratch.wanted[label >> 6] |= bit_of(label)
-        common += scratch.peak[label]
+        peak = max(np.int64(0), np.int64(index.peaks[block, index.labels[split]]) * index.counts[split])
+        scratch.peak[split - begin] = peak
+        common += peak
         split += 1
-    if worse(common + scratch.most[query], index.earliest[block], scratch.limits[query], scratch.behind[query]):
+    if worse(common + scratch.most[query], earliest, scratch.limits[query], scratch.behind[query]):
         return
-    size = gather(index, scratch, split, end, block, cursor + split - begin, shift)
+    low = index.lows[block]
+    size = gather(scratch, query, block)
     for slot in range(size):
-        bag = low + scratch.touched[slot]
-        held = scratch.sums[scratch.touched[slot]]
-        score = held >> shift
-        if bag == me or score + common < scratch.limits[query]:
-            continue
-        if score + ceiling(index, scratch, bag) >= scratch.limits[query]:
-            admit(index, scratch, best, query, bag, score, held & ((1 << shift) - 1))
-    walk(index, scratch, best, me, query, block, begin, split, common)
+        held, bag = scratch.sums[scratch.touched[slot]], low + scratch.touched[slot]
+        if bag != me and within(index, scratch, query, bag, held >> shift, begin, split):
+            offer(index, scratch, best, query, bag, held >> shift, held & ((1 << shift) - 1), begin, split)
+    if not worse(common, earliest, scratch.limits[query], scratch.behind[query]):
+        need = scratch.limits[query] + (earliest > scratch.behind[query])
+        words = unite(index, scratch, block, begin, split, need)
+        for word in range(words):
+            found = scratch.union[word]
+            while found:
+                left = found & (found - ONE)
+                local = 64 * word + ones((found ^ left) - ONE)
+                found = left
+                if low + local != me and not scratch.sums[local]:
+                    offer(index, scratch, best, query, low + local, np.int64(0), np.int64(0), begin, split)
     for slot in range(size):
         scratch.sums[scratch.touched[slot]] = 0
 
 
 @inlined
-def gather(
-    index: Index, scratch: Scratch, split: Whole, end: Whole, block: Whole, cursor: Whole, shift: Whole
-) -> Whole:
+def gather(scratch: Scratch, query: Whole, block: Whole) -> Whole:
     """Add up the rare terms of the block's bags; returns the number of bags with any."""
-    low, high, size = index.lows[block], index.lows[block + 1], 0
-    for entry in range(split, end):
-        at = cursor + entry - split
-        if scratch.nexts[at] >= high:
-            continue
-        times = np.int64(index.counts[entry])
-        posting, stop = scratch.cursors[at], index.lists[index.labels[entry] + 1]
-        # Blocks that were skipped have left the cursor behind.
-        while posting < stop and index.rare[posting] < low:
-            posting += 1
-        while posting < stop and index.rare[posting] < high:
-            local = index.rare[posting] - low
-            before = scratch.sums[local]
-            scratch.touched[size] = local
-            size += before == 0
-            scratch.sums[local] = before + ((index.values[posting] * times) << shift) + 1
-            posting += 1
-        scratch.cursors[at] = posting
-        scratch.nexts[at] = index.rare[posting] if posting < stop else LAST
+    at, end, size = scratch.cursors[query], scratch.ends[query], 0
+    # Blocks that were skipped have left the cursor behind.
+    while at < end and scratch.places[at] >> np.int32(16) < block:
+        at += 1
+    while at < end and scratch.places[at] >> np.int32(16) == block:
+        local = scratch.places[at] & np.int32(0xFFFF)
+        before = scratch.sums[local]
+        scratch.touched[size] = local
+        size += before == 0
+        scratch.sums[local] = before + scratch.worths[at]
+        at += 1
+    scratch.cursors[query] = at
     return size
 
 
 @inlined
-def walk(
+def within(index: Index, scratch: Scratch, query: Whole, bag: Whole, score: Whole, begin: Whole, split: Whole) -> bool:
+    """Whether a bag may be among the best: its score from rare terms, and the most from the frequent ones it holds."""
+    bound = score
+    for entry in range(begin, split):
+        label = index.labels[entry]
+        has = np.int64((index.masks[bag, label >> 6] >> np.uint64(label & 63)) & ONE)
+        bound += scratch.peak[entry - begin] & -has
+    return bool(bound >= scratch.limits[query])
+
+
+@inlined
+def unite(index: Index, scratch: Scratch, block: Whole, begin: Whole, split: Whole, need: Whole) -> Whole:
+    """Mark in `union` the block's bags whose frequent terms can add up to `need`; returns the number of words of it.
+
+    Every smallest set of the query's terms that reaches it is an intersection of rows of bits, and these are united.
+    A set is built term by term, the least frequent first, and given up where the more frequent ones that follow
+    would not do. The most frequent terms are taken to be held if they add little, and those before the last `SETS`.
+    """
+    words: Whole = (index.lows[block + 1] - index.lows[block] + 63) >> 6
+    scratch.union[:words] = 0
+    count, bottom = split - begin, 0
+    while bottom < count and (bottom < count - SETS or scratch.peak[bottom] * LIGHT <= need):
+        need -= scratch.peak[bottom]
+        bottom += 1
+    if need <= 0:
+        for entry in range(begin, split):
+            unite_both(scratch.union, scratch.both[0], index.holders[block, index.labels[entry]], words)
+        return words
+    for place in range(bottom, count):
+        scratch.rest[place - bottom + 1] = scratch.rest[place - bottom] + scratch.peak[place]
+    try_sets(index, scratch, block, begin, bottom, count, need, words)
+    return words
+
+
+@inlined
+def try_sets(
     index: Index,
     scratch: Scratch,
-    best: Best,
-    me: Whole,
-    query: Whole,
     block: Whole,
     begin: Whole,
-    split: Whole,
-    common: Whole,
+    bottom: Whole,
+    count: Whole,
+    need: Whole,
+    words: Whole,
 ) -> None:
-    """The block's bags that hold none of the query's rare terms.
-
-    Lists are walked from the least frequent term on, until what is left cannot reach the limit together. A bag
-    is looked at in the first of its lists, and only if it holds every term without which it cannot reach the limit.
-    """
-    low, remain, others = index.lows[block], common, np.int64(0)
-    for word in range(WORDS):
-        scratch.seen[word] = 0
-    for word in range(1, WORDS):
-        others += most(scratch.wanted[word], word, scratch.peak)
-    for entry in range(split - 1, begin - 1, -1):
-        if worse(remain, index.earliest[block], scratch.limits[query], scratch.behind[query]):
-            return
-        for word in range(WORDS):
-            scratch.must[word] = 0
-        for other in range(begin, entry + 1):
-            needed = index.labels[other]
-            if remain - scratch.peak[needed] < scratch.limits[query]:
-                scratch.must[needed >> 6] |= bit_of(needed)
-        label, seen, must, wanted = index.labels[entry], scratch.seen[0], scratch.must[0], scratch.wanted[0]
-        for posting in range(index.places[block, label], index.places[block, label + 1]):
-            head = index.heads[posting]
-            if (head & seen) | (must & ~head):
-                continue
-            if most(head & wanted, 0, scratch.peak) + others < scratch.limits[query]:
-                continue
-            local = index.frequent[posting]
-            bag, missed = low + local, np.uint64(0)
-            for word in range(1, WORDS):
-                mask = index.masks[bag, word]
-                missed |= (mask & scratch.seen[word]) | (scratch.must[word] & ~mask)
-            if missed or scratch.sums[local] or bag == me:
-                continue
-            bound = ceiling(index, scratch, bag)
-            if not worse(bound, index.first[bag], scratch.limits[query], scratch.behind[query]):
-                admit(index, scratch, best, query, bag, np.int64(0), np.int64(0))
-        scratch.seen[label >> 6] |= bit_of(label)
-        remain -= scratch.peak[label]
-
-
-@compiled
-def expand(
-    best: Best,
-    slots: NDArray[np.int64],
-    texts: NDArray[np.int64],
-    bags: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    members: NDArray[np.int32],
-    own: NDArray[np.int64],
-    sizes: NDArray[np.int16],
-    unit: float,
-    tied: NDArray[np.int64],
-    docs: NDArray[np.int32],
-    scores: NDArray[np.float32],
-    shared: NDArray[np.int16],
-) -> None:
-    """Expand results from bags to texts: equal scores by position, the query's own text left out.
-
-    Args:
-        best: results of `search`.
-        slots: shape (R,), the row in `best` of each query text.
-        texts: shape (R,), its position.
-        bags: shape (Q,), the bag of each row of `best`.
-        starts, members, own, sizes: those of `join_layout.Bags`.
-        unit: what 1 is worth.
-        tied: shape ((k + 1)²,), scratch.
-        docs, scores, shared: shape (R, k), -1 and 0 before; filled here.
-    """
-    k = docs.shape[1]
-    for row in range(slots.size):
-        slot, me, taken, at = slots[row], texts[row], 0, 0
-        bag = bags[slot]
-        left = sizes[bag] > 0
-        while taken < k and (left or at < best.sizes[slot]):
-            mine = left and (at == best.sizes[slot] or own[bag] >= best.scores[slot, at])
-            score = own[bag] if mine else best.scores[slot, at]
-            size: Whole = np.int64(0)
-            if mine:
-                left = False
-                size = collect(tied, size, bag, me, np.int64(sizes[bag]), starts, members, k)
-            while at < best.sizes[slot] and best.scores[slot, at] == score:
-                size = collect(tied, size, best.bags[slot, at], me, np.int64(best.shared[slot, at]), starts, members, k)
-                at += 1
-            arrange(tied, size)
-            for tie in range(min(size, k - taken)):
-                docs[row, taken] = tied[tie] >> 16
-                scores[row, taken] = score * unit
-                shared[row, taken] = tied[tie] & 0xFFFF
-                taken += 1
+    """Unite the intersections for `unite`; the terms are those from `bottom` to `count`."""
+    depth, total, place = 0, np.int64(0), count - 1
+    while depth >= 0:
+        if place < bottom or total + scratch.rest[place - bottom + 1] < need:
+            depth -= 1
+            if depth >= 0:
+                place = scratch.path[depth]
+                total -= scratch.peak[place]
+        else:
+            row, more = index.holders[block, index.labels[begin + place]], scratch.peak[place]
+            if total + more >= need:
+                unite_both(scratch.union, scratch.both[depth], row, words)
+            elif more:
+                intersect(scratch.both[depth + 1], scratch.both[depth], row, words)
+                scratch.path[depth] = place
+                depth += 1
+                total += more
+        place -= 1
 
 
 @inlined
-def arrange(numbers: NDArray[np.int64], size: Whole) -> None:
-    """Sort the first `size` numbers, by insertion in shrinking steps (Shell); nearly always there is one."""
-    step = size // 2
-    while step > 0:
-        for start in range(step, size):
-            number = numbers[start]
-            at: Whole = start
-            while at >= step and numbers[at - step] > number:
-                numbers[at] = numbers[at - step]
-                at -= step
-            numbers[at] = number
-        step //= 2
+def unite_both(union: NDArray[np.uint64], one: NDArray[np.uint64], other: NDArray[np.uint64], words: Whole) -> None:
+    """Add what two sets of bits have in common to a third."""
+    for word in range(words):
+        union[word] |= one[word] & other[word]
 
 
 @inlined
-def collect(
-    tied: NDArray[np.int64],
-    size: Whole,
-    bag: Whole,
-    me: Whole,
-    number: Whole,
-    starts: NDArray[np.int64],
-    members: NDArray[np.int32],
-    k: Whole,
-) -> Whole:
-    """Append the first k texts of a bag, position and number of shared terms in one; returns the new size."""
-    room = k
-    for entry in range(starts[bag], starts[bag + 1]):
-        if room == 0:
-            break
-        if members[entry] != me:
-            tied[size] = (np.int64(members[entry]) << 16) | number
-            size += 1
-            room -= 1
-    return size
+def intersect(both: NDArray[np.uint64], one: NDArray[np.uint64], other: NDArray[np.uint64], words: Whole) -> None:
+    """Write what two sets of bits have in common."""
+    for word in range(words):
+        both[word] = one[word] & other[word]

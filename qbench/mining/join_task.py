@@ -13,15 +13,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qbench.scoring.maxsim import blocks
 from qbench.store import write_json
 from qbench.work.tasks import Shard
 
 if TYPE_CHECKING:
     from qbench.mining.join_layout import Searchable
-    from qbench.mining.join_search import Best, Index
+    from qbench.mining.join_results import Best
+    from qbench.mining.join_search import Index
 
-QUERIES = 1024
+QUERIES = 512
 """Bags that are searched for together."""
+
+ROOM = 2**23
+"""Postings that are held for bags that are searched for together, so that these may be fewer: 100 MB."""
 
 KINDS = {"scores": np.int64, "bags": np.int32, "shared": np.int16, "sizes": np.int32}
 """The arrays of `Best`, one file each."""
@@ -63,7 +68,7 @@ def process(payload: str, index: Index, k: int, shift: int) -> Shard:
 
 def empty(count: int, k: int) -> Best:
     """Room for the k best bags of some bags."""
-    from qbench.mining.join_search import Best
+    from qbench.mining.join_results import Best
 
     shapes = {"sizes": (count,)}
     return Best(**{name: np.zeros(shapes.get(name, (count, k)), kind) for name, kind in KINDS.items()})
@@ -71,16 +76,19 @@ def empty(count: int, k: int) -> Best:
 
 def search_part(index: Index, bags: NDArray[np.int32], shift: int, best: Best, start: int) -> None:
     """Fill in the results of the bags from a place on, `QUERIES` at most."""
-    from qbench.mining.join_search import Best, scratch_for, search
+    from qbench.mining.join_results import Best
+    from qbench.mining.join_search import rare_postings, scratch_for, search
 
-    part = slice(start, start + QUERIES)
-    mine = Best(best.scores[part], best.bags[part], best.shared[part], best.sizes[part])
-    search(index, bags[part], shift, scratch_for(index, bags[part]), mine)
+    counts = rare_postings(index, bags[start : start + QUERIES])
+    for first, last in blocks(np.append(0, np.cumsum(counts)), ROOM):
+        part = slice(start + first, start + last)
+        mine = Best(best.scores[part], best.bags[part], best.shared[part], best.sizes[part])
+        search(index, bags[part], shift, scratch_for(index, bags[part], best.bags.shape[1]), mine)
 
 
 def read(folder: Path, name: str, k: int) -> Best:
     """The results of a shard."""
-    from qbench.mining.join_search import Best
+    from qbench.mining.join_results import Best
 
     found = {each: np.fromfile(folder / f"{name}.{each}", kind) for each, kind in KINDS.items()}
     return Best(**{each: array if each == "sizes" else array.reshape(-1, k) for each, array in found.items()})

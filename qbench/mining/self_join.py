@@ -32,7 +32,7 @@ from qbench.work.tasks import Chunk, Engine, Task, payload_of
 
 if TYPE_CHECKING:
     from qbench.mining.join_layout import Searchable
-    from qbench.mining.join_search import Best
+    from qbench.mining.join_results import Best
 
 STATE = "join.json"
 INDEX = ".index"
@@ -191,7 +191,7 @@ def _write(
     arrays: list[np.memmap[Any, Any]],
 ) -> None:
     """Write what was found for some texts' bags into the texts' rows."""
-    from qbench.mining.join_search import expand
+    from qbench.mining.join_results import expand
 
     k, ours = best.scores.shape[1], searchable.bags
     slots = np.searchsorted(bags, bag_of)

@@ -66,7 +66,7 @@ def _late_interaction(
     name: str, what: str, source: str, model: str, default: str = "", opener: str = "open_multi_vector"
 ) -> Entry:
     opener = f"qbench.retrieval.late_interaction:{opener}"
-    steps = ("token vectors", "centroid index")
+    steps = ("token vectors", "centroid index", "faiss")
     return _checkpoint(name, what, source, MultiVectorOptions, opener, steps, model, default)
 
 
@@ -277,7 +277,7 @@ BUILT_IN = Registry(
             "qbench",
             CodedOptions,
             "qbench.retrieval.coded:open_coded",
-            steps=("coded token vectors", "centroid index"),
+            steps=("coded token vectors", "centroid index", "faiss"),
             reads=("conditions", "quantities"),
             helps={"model": "a ColBERT, single-vector or plain BERT model: a folder, or a name on the hub"},
             needs=_NEURAL,

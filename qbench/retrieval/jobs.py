@@ -19,7 +19,7 @@ from qbench.quantities.extractors import ExtractorOptions
 from qbench.retrieval.api import identity
 from qbench.retrieval.document_quantities import DocumentQuantities, extractor_options, stored_quantities
 from qbench.retrieval.language_models import language_model_identity
-from qbench.retrieval.ranker_options import CohereOptions, LanguageModelOptions, OpenAIOptions
+from qbench.retrieval.ranker_options import CohereOptions, LanguageModelOptions, MultiVectorOptions, OpenAIOptions
 from qbench.retrieval.systems import Stage, System
 from qbench.retrieval.types import ConditionSource
 from qbench.store import file_digest, finished
@@ -143,7 +143,8 @@ def _revisions(system: System) -> dict[str, int]:
     used += ["analysis", "quantities", "quantity-index"] if system.uses_conditions or system.uses_quantities else []
     used += ["binding-index"] if any(stage.binds for stage in system.stages) else []
     used += ["mention texts", "dense"] if any(stage.encoder for stage in system.stages) else []
-    probes = getattr(system.first.options(), "engine", "") == "centroids"
+    options = system.first.options()
+    probes = isinstance(options, MultiVectorOptions) and options.engine != "exact"
     measured = {"candidate recall": revision("candidate recall")} if probes else {}
     return {step: revision(step) for step in used} | measured
 

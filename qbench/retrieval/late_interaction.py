@@ -1,4 +1,4 @@
-"""ColBERT as a ranker: MaxSim over the token vectors of all documents, exact or with candidates from centroids.
+"""ColBERT as a ranker: MaxSim over the token vectors of all documents, exact or from candidates.
 
 The token vectors are an artefact on disk, mapped into memory, under a key of everything that can change them: a model
 with another dimension has another key. Documents with the same text share their vectors.
@@ -7,8 +7,9 @@ Source: Khattab and Zaharia (2020); *Numbers Matter* eq. 6 and 7.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +22,7 @@ from qbench.models.folders import model_digest, model_folder
 from qbench.models.multi_vector import UNTRAINED, MultiVector, MultiVectorEncoder, load_multi_vector_encoder
 from qbench.models.numcolbert import require_numeric_heads
 from qbench.progress import Progress, silent
+from qbench.retrieval.faiss_index import build_faiss, open_faiss, require_faiss
 from qbench.retrieval.ranker_options import MultiVectorOptions
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search, TermScore
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
@@ -38,6 +40,10 @@ NEAREST = 100
 """How many of the best texts recall is measured on."""
 
 
+Probing = Callable[[NDArray[np.float32]], NDArray[np.int64]]
+"""From the vectors of a query to the texts that are scored exactly, ascending."""
+
+
 class IndexedEncoder(MultiVectorEncoder, Protocol):
     """An encoder, and whether its model was trained for late interaction."""
 
@@ -48,21 +54,6 @@ class IndexedEncoder(MultiVectorEncoder, Protocol):
 
 
 @dataclass(frozen=True)
-class Probing:
-    """Search by centroids, which does not look at every document.
-
-    Attributes:
-        index: over the distinct texts.
-        nprobe: number of centroids that each query token probes.
-        candidates: number of texts that are scored exactly.
-    """
-
-    index: CentroidIndex
-    nprobe: int
-    candidates: int
-
-
-@dataclass(frozen=True)
 class LateInteraction(VectorRanker):
     """Late interaction: scores are MaxSim, exact for given documents whatever the engine.
 
@@ -70,7 +61,7 @@ class LateInteraction(VectorRanker):
         encoder: makes the queries' vectors.
         tokens: the vectors of the distinct texts.
         depth: number of documents that it retrieves.
-        probing: None where every document is scored.
+        probing: what finds candidates; None where every document is scored.
     """
 
     encoder: MultiVectorEncoder
@@ -113,7 +104,7 @@ class LateInteraction(VectorRanker):
         vectors = [query.vector for query in self.encoded(searches)]
         exact = search(self.tokens, vectors, min(NEAREST, self.depth))
         found = [
-            float(np.isin(best, self._candidates(vector, self.probing)).mean())
+            float(np.isin(best, self.probing(vector)).mean())
             for vector, (best, _) in zip(vectors, exact, strict=True)
             if best.size and len(vector)
         ]
@@ -128,13 +119,9 @@ class LateInteraction(VectorRanker):
     def _scores(self, vector: NDArray[np.float32], docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         return self.tokens.shared.scores(docs, lambda texts: rerank(self.tokens, vector, texts))
 
-    def _probed(self, query: NDArray[np.float32], how: Probing) -> Candidates:
-        texts = self._candidates(query, how)
+    def _probed(self, query: NDArray[np.float32], probing: Probing) -> Candidates:
+        texts = probing(query)
         return self.tokens.shared.spread(texts, rerank(self.tokens, query, texts), self.depth)
-
-    def _candidates(self, query: NDArray[np.float32], how: Probing) -> NDArray[np.int64]:
-        # No fewer than can be returned.
-        return candidates(how.index, query, nprobe=how.nprobe, count=max(how.candidates, self.depth))
 
 
 def open_multi_vector(stage: Stage, options: MultiVectorOptions, context: RankerContext) -> OpenedRanker:
@@ -170,7 +157,12 @@ def open_late_interaction(
         params: everything that can change the documents' vectors, but for the corpus.
         stage, options, context: of the system.
         token_ids: which words its vectors stand for; None where they stand for more than that.
+
+    Raises:
+        MissingPackageError: faiss is asked for and not installed.
     """
+    if options.engine == "faiss":
+        require_faiss()
 
     def encode(texts: list[str]) -> Arrays:
         lengths, vectors = encoder.encode(texts)
@@ -182,14 +174,27 @@ def open_late_interaction(
     if not encoder.trained:
         meta["note"] = UNTRAINED
     ranker = LateInteraction(encoder, tokens, context.depth)
-    seconds, size = built.seconds, built.size
+    if options.engine == "exact":
+        return OpenedRanker(ranker, built.seconds, built.size, meta)
+    probing, index, parts = _probing(tokens, built.folder.name, options, context)
+    ranker = replace(ranker, probing=probing)
+    return OpenedRanker(ranker, built.seconds + index.seconds, built.size + index.size, {**meta, **parts})
+
+
+def _probing(
+    tokens: StoredVectors, key: str, options: MultiVectorOptions, context: RankerContext
+) -> tuple[Probing, Stored, dict[str, int]]:
+    """What finds candidates, its folder, and how many parts it divides token vectors into; built if it is not there."""
+    # No fewer than can be returned.
+    count = max(options.candidates, context.depth)
     if options.engine == "centroids":
-        centroids = build_centroid_index(tokens, built.folder.name, context.root, context.progress)
-        index = open_centroid_index(centroids.folder)
-        ranker = replace(ranker, probing=Probing(index, options.nprobe, options.candidates))
-        seconds, size = seconds + centroids.seconds, size + centroids.size
-        meta["centroids"] = len(index.centroids)
-    return OpenedRanker(ranker, seconds, size, meta)
+        built = build_centroid_index(tokens, key, context.root, context.progress)
+        index = open_centroid_index(built.folder)
+        parts = {"centroids": len(index.centroids)}
+        return partial(candidates, index, nprobe=options.nprobe, count=count), built, parts
+    built = build_faiss(tokens, key, context.root, context.progress, options.copy)
+    lists = open_faiss(built.folder, options.nprobe, options.copy)
+    return partial(lists.texts, count=count), built, {"faiss_lists": lists.index.nlist}
 
 
 def token_notes(

@@ -323,25 +323,27 @@ class MultiVectorOptions:
     model: str = _checkpoint("multi-vector")
     max_length: int = option(0, help="Maximum number of tokens read of a document; 0: the model's own maximum", low=0)
     dtype: DType = option("float16", help="Storage of token vectors: 4, 2 or 1 byte per number")
-    engine: Literal["exact", "centroids"] = option(
+    engine: Literal["exact", "centroids", "faiss"] = option(
         "exact",
-        help="exact: score every document; centroids: score candidates only, as PLAID does",
+        help="exact: score every document; centroids: score candidates only, as PLAID does; faiss: candidates are "
+        "found among faiss' copies of token vectors",
         only="first stage",
     )
     nprobe: int = option(
         4,
-        help="With engine=centroids: number of centroids probed per query token",
+        help="Number of centroids, or of lists of faiss, that are probed per query token",
         low=1,
         only="first stage",
-        needs=("engine", "centroids"),
+        needs=("engine", "not exact"),
     )
     candidates: int = option(
         4096,
-        help="With engine=centroids: number of documents scored exactly; at least the number retrieved",
+        help="Number of documents scored exactly; at least the number retrieved",
         low=1,
         only="first stage",
-        needs=("engine", "centroids"),
+        needs=("engine", "not exact"),
     )
+    copy: Literal["whole", "pq"] = again(VectorOptions, "copy")
 
 
 @dataclass(frozen=True, kw_only=True)

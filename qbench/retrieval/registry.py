@@ -207,7 +207,10 @@ class Entry:
     @property
     def stores_vectors(self) -> bool:
         """Whether it stores vectors here, single ones or of tokens, which a compression can make smaller."""
-        return bool({"dense", "token vectors"} & set(self.steps)) and "served tables" not in self.steps
+        return (
+            bool({"dense", "token vectors", "coded token vectors"} & set(self.steps))
+            and "served tables" not in self.steps
+        )
 
     def parameters_as(self, role: Role) -> tuple[Parameter, ...]:
         """The parameters that it takes in a role."""

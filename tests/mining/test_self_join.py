@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -124,6 +127,7 @@ def test_results_are_those_of_brute_force(size, texts, k, block, seed, tmp_path_
         patch.setattr(join_layout, "FIRST", size)
         patch.setattr(join_layout, "BLOCK", 2 * size)
         patch.setattr(join_task, "QUERIES", 1 + seed % 5)
+        patch.setattr(join_task, "ROOM", 1 + seed % 7)
         matrix = term_matrix(pl.Series(texts, dtype=pl.String))
         options = JoinOptions(k=k, block=block, threads=1 + seed % 2)
         found = self_join(matrix, tmp_path_factory.mktemp("join"), options)
@@ -141,6 +145,20 @@ def test_texts_that_are_equal_by_chance_alone_are_no_ties(join):
     scores, _ = brute_force(texts, [3])
     assert scores[0, 2] == pytest.approx(scores[0, 6], rel=1e-12)
     check(join(texts, k=3, block=1), texts, range(len(texts)), 3)
+
+
+PLAIN = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
+UNCOMPILED = """
+import json, pathlib, tempfile
+import polars as pl
+from qbench.mining import join_search
+from qbench.mining.options import JoinOptions
+from qbench.mining.self_join import self_join
+from qbench.mining.terms import term_matrix
+join_search.SETS, join_search.LIGHT = {sets}, {light}
+with tempfile.TemporaryDirectory() as folder:
+    print(json.dumps(self_join(term_matrix(pl.Series({texts})), pathlib.Path(folder), JoinOptions(k=5)).docs.tolist()))
+"""
 
 
 def long_tail(count, words, length, seed):
@@ -161,6 +179,15 @@ def test_rare_and_frequent_terms_skipped_bags_and_carried_limits_change_nothing(
     assert (index.rare.size > 0) == (words > 300)
     assert index.lows.size > 2 or size == 8192
     check(join(texts, k=10), texts, range(len(texts)), 10)
+
+
+@pytest.mark.parametrize(("sets", "light"), [(1, 1), (2, 4), (3, 10**6), (8, 4), (8, 10**6)])
+def test_however_few_sets_of_frequent_terms_are_tried_the_result_is_the_same(sets, light, join, monkeypatch):
+    """Texts of frequent words alone; the loops run uncompiled, as constants are compiled in."""
+    texts = long_tail(70, 30, 9, seed=sets)
+    script = UNCOMPILED.format(sets=sets, light=light, texts=texts)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=PLAIN, check=True)
+    assert json.loads(done.stdout) == join(texts, k=5).docs.tolist()
 
 
 def test_parity_with_rank_bm25(join):

@@ -163,7 +163,7 @@ def clustered(count, dimension=16):
 def test_faiss_finds_more_the_more_lists_it_looks_into(tmp_path, dtype):
     vectors, asked = np.split(clustered(6030), [6000])
     codec, none = DTYPES[dtype], np.empty(0, np.int64)
-    stored = StoredVectors(codec, codec.encode(vectors), SharedTexts(none, none), 16, none)
+    stored = StoredVectors(codec, codec.encode(vectors), SharedTexts(none, none), 16, np.arange(len(vectors) + 1))
     folder = build_faiss(stored, dtype, tmp_path).folder
     exact, _ = stored.nearest(asked, 50)
     recalls = []
@@ -268,7 +268,8 @@ def _broken(self, texts, role="document"):
 def test_quantised_copies_are_small_and_propose_nearly_as_well(tmp_path):
     vectors, asked = np.split(clustered(10_030), [10_000])
     none = np.empty(0, np.int64)
-    stored = StoredVectors(DTYPES["float32"], {"vectors": vectors}, SharedTexts(none, none), 16, none)
+    rows = np.arange(len(vectors) + 1)
+    stored = StoredVectors(DTYPES["float32"], {"vectors": vectors}, SharedTexts(none, none), 16, rows)
     whole, small = (build_faiss(stored, "key", tmp_path, copy=copy) for copy in ("whole", "pq"))
     assert small.size < whole.size - 10_000 * (16 * 4 - 4) + 20_000
     exact, _ = stored.nearest(asked, 50)

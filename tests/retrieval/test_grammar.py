@@ -281,16 +281,17 @@ def test_no_parameter_of_a_model_is_also_one_of_its_quantity_score():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("ColBERT(model=m, nprobe=8)", "nprobe changes nothing without engine=centroids"),
-        ("ColBERT(model=m, candidates=9, engine=exact)", "candidates changes nothing without engine=centroids"),
-        ("QColBERT(model=m, candidates=9)", "candidates changes nothing without engine=centroids"),
+        ("ColBERT(model=m, nprobe=8)", "nprobe changes nothing with engine=exact"),
+        ("ColBERT(model=m, candidates=9, engine=exact)", "candidates changes nothing with engine=exact"),
+        ("QColBERT(model=m, candidates=9)", "candidates changes nothing with engine=exact"),
+        ("ColBERT(model=m, copy=pq)", "copy changes nothing without engine=faiss"),
         ("SBERT(model=m, nprobe=8)", "nprobe changes nothing without engine=faiss"),
     ],
 )
 def test_parameters_that_would_change_nothing_are_refused(name, message):
     with pytest.raises(OptionError, match=message):
         parse_system(name)
-    other = "faiss" if name.startswith("SBERT") else "centroids"
+    other = "faiss" if name.startswith("SBERT") or "copy" in name else "centroids"
     assert parse_system(name.replace(", engine=exact", "").replace(")", f", engine={other})")).is_neural
 
 

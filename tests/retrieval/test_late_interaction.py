@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import polars as pl
 import pytest
 
-from qbench.errors import InputError
+from qbench.compression.plain import DTYPES
+from qbench.errors import InputError, MissingPackageError
 from qbench.models.multi_vector import MultiVector, load_multi_vector_encoder
 from qbench.retrieval import late_interaction as module
 from qbench.retrieval import vectors
 from qbench.retrieval.analysis import tokens
 from qbench.retrieval.execute import execute
+from qbench.retrieval.faiss_index import FaissIndex, build_faiss, open_faiss
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions
 from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.passages import passages
 from qbench.retrieval.rankers import RankerContext, Search
+from qbench.retrieval.shared_texts import SharedTexts
 from qbench.retrieval.systems import Component, Stage
 from qbench.scoring.fusion import normalised
+from qbench.scoring.maxsim import search as exact_search
 from qbench.store import MANIFEST, read_json
 from tests.encoder_factories import tiny_bert
 from tests.factories import tiny_benchmark
@@ -29,6 +34,7 @@ from tests.rankers import scores_of
 BENCHMARK = tiny_benchmark()
 TEXTS = ["the quick fox", "", "the lazy dog, and the fox", "a fox of 5 kg", "the quick fox", "...", "dog dog dog"]
 CORPUS = pl.DataFrame({"doc_id": [f"d{9 - i}" for i in range(len(TEXTS))], "passage": TEXTS})
+ENGINES = ["exact", "centroids", "faiss"]
 DEFAULTS = {"max_length": 0, "dtype": "float32", "engine": "exact", "nprobe": 4, "candidates": 4096}
 
 
@@ -65,7 +71,7 @@ def test_it_ranks_as_sentence_transformers_scores(tiny, tmp_path):
         np.testing.assert_allclose([scores[i] for i in range(len(TEXTS))], expected, atol=tolerance)
 
 
-@pytest.mark.parametrize("engine", ["exact", "centroids"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_equal_texts_score_alike_and_are_cut_by_position(tiny, tmp_path, engine):
     whole = found(opened(tiny, tmp_path, engine=engine).ranker, "the quick fox")
     assert whole[0] == whole[4] == max(whole.values())
@@ -76,26 +82,35 @@ def test_equal_texts_score_alike_and_are_cut_by_position(tiny, tmp_path, engine)
     assert one == other
 
 
-def test_centroids_that_are_all_probed_find_what_exact_search_finds(tiny, tmp_path):
+@pytest.mark.parametrize(
+    ("parts", "how"),
+    [
+        ("centroids", {"engine": "centroids"}),
+        ("faiss_lists", {"engine": "faiss"}),
+        ("faiss_lists", {"engine": "faiss", "copy": "pq"}),
+    ],
+)
+def test_parts_that_are_all_probed_find_what_exact_search_finds(tiny, tmp_path, parts, how):
     exact = opened(tiny, tmp_path)
-    probed = opened(tiny, tmp_path, engine="centroids", nprobe=1000)
-    assert probed.meta["centroids"] == len(probed.ranker.probing.index.centroids) > 1
+    probed = opened(tiny, tmp_path, nprobe=1000, **how)
+    assert probed.meta[parts] >= 1
     assert probed.size > exact.size
-    assert "centroids" not in exact.meta
+    assert parts not in exact.meta
     for text in ("quick dog", "5 kg", "", "..."):
         one, other = found(exact.ranker, text), found(probed.ranker, text)
         assert one.keys() == other.keys()
         np.testing.assert_allclose(list(one.values()), list(other.values()), atol=1e-5)
 
 
-def test_recall_is_the_share_of_the_best_that_are_candidates(tiny, tmp_path):
+@pytest.mark.parametrize("engine", ENGINES[1:])
+def test_recall_is_the_share_of_the_best_that_are_candidates(tiny, tmp_path, engine):
     texts = [f"{TEXTS[n % 4]} {TEXTS[(n * 7) % 5]} {'fox dog quick lazy'.split()[n % 4 :][0]} {n}" for n in range(60)]
     corpus = pl.DataFrame({"doc_id": [f"d{n:02d}" for n in range(60)], "passage": texts})
     asked = [Search(str(n), text) for n, text in enumerate(("quick dog", "5 kg", "the lazy fox", "and 5 kg dog"))]
     exact = opened(tiny, tmp_path, corpus, depth=9).ranker
     assert exact.recall(asked) is None
-    assert opened(tiny, tmp_path, corpus, engine="centroids", nprobe=1000).ranker.recall(asked) == 1.0
-    poor = opened(tiny, tmp_path, corpus, depth=9, engine="centroids", nprobe=1, candidates=1).ranker
+    assert opened(tiny, tmp_path, corpus, engine=engine, nprobe=1000).ranker.recall(asked) == 1.0
+    poor = opened(tiny, tmp_path, corpus, depth=9, engine=engine, nprobe=1, candidates=1).ranker
     shares = [len(found(exact, each.text).keys() & found(poor, each.text).keys()) / 9 for each in asked]
     assert poor.recall(asked) == pytest.approx(np.mean(shares))
     assert 0 < poor.recall(asked) < 1
@@ -103,17 +118,63 @@ def test_recall_is_the_share_of_the_best_that_are_candidates(tiny, tmp_path):
 
 
 @pytest.mark.parametrize("compression", ["", "-PQ(M=8, K=16)"])
-def test_a_board_says_what_candidates_hold_on_its_queries(tiny, tmp_path, compression):
-    name = f"ColBERT(model={tiny}, engine=centroids, nprobe=1000){compression}"
-    probed, exact = ask(tmp_path, name, f"ColBERT(model={tiny}){compression}")
+@pytest.mark.parametrize("model", ["ColBERT", "CodedColBERT"])
+@pytest.mark.parametrize("how", ["engine=centroids", "engine=faiss", "engine=faiss, copy=pq"])
+def test_a_board_says_what_candidates_hold_on_its_queries(tiny, tmp_path, how, model, compression):
+    name = f"{model}(model={tiny}, {how}, nprobe=1000){compression}"
+    probed, exact = ask(tmp_path, name, f"{model}(model={tiny}){compression}")
+    assert probed.run.equals(exact.run)
     assert probed.meta["candidate_recall"] == 1.0
     assert probed.meta["candidate_recall_queries"] == len(BENCHMARK.queries_of("test"))
     assert "candidate_recall" not in exact.meta
 
 
-def test_fewer_candidates_than_documents_asked_for_are_too_few(tiny, tmp_path):
-    ranker = opened(tiny, tmp_path, engine="centroids", nprobe=1000, candidates=1, depth=3).ranker
+@pytest.mark.parametrize("engine", ENGINES[1:])
+def test_fewer_candidates_than_documents_asked_for_are_too_few(tiny, tmp_path, engine):
+    ranker = opened(tiny, tmp_path, engine=engine, nprobe=1000, candidates=1, depth=3).ranker
     assert len(found(ranker, "the quick fox")) == 3
+
+
+def test_quantised_copies_of_token_vectors_are_small_and_propose_nearly_as_well(tmp_path):
+    """Texts of ten words each from a vocabulary of 300 vectors, each occurrence a little apart."""
+    rng = np.random.default_rng(5)
+    words = rng.standard_normal((300, 16))
+    said = words[rng.integers(300, size=24_000)] + 0.4 * rng.standard_normal((24_000, 16))
+    said = (said / np.linalg.norm(said, axis=1, keepdims=True)).astype(np.float32)
+    starts, none = np.arange(0, 24_001, 10), np.empty(0, np.int64)
+    tokens = vectors.StoredVectors(DTYPES["float32"], {"vectors": said}, SharedTexts(none, none), 16, starts)
+    asked = [said[starts[text] : starts[text + 1]] + 0.1 * rng.standard_normal((10, 16)) for text in range(0, 2400, 80)]
+    asked = [query.astype(np.float32) for query in asked]
+    best = [docs for docs, _ in exact_search(tokens, asked, 20)]
+    whole, small = (build_faiss(tokens, "key", tmp_path, copy=copy) for copy in ("whole", "pq"))
+    assert small.size < whole.size - 24_000 * (16 * 4 - 4) + 20_000
+    recalls = {}
+    for built, copy, nprobe in ((whole, "whole", 32), (small, "pq", 32), (small, "pq", 1)):
+        lists = open_faiss(built.folder, nprobe, copy)
+        found = [lists.texts(query, 200) for query in asked]
+        assert all(some.size <= 200 and (np.diff(some) > 0).all() for some in found)
+        recalls[copy, nprobe] = np.mean([np.isin(b, f).mean() for b, f in zip(best, found, strict=True)])
+    assert recalls["whole", 32] > 0.9
+    assert recalls["pq", 32] > recalls["whole", 32] - 0.1
+    assert recalls["pq", 1] < recalls["pq", 32]
+    assert small.folder != whole.folder
+
+
+def test_a_text_without_a_near_vector_is_taken_to_have_the_last_one_found():
+    """Two query vectors, two token vectors found for each: the gains over the last are 3 + 0, 0 + 5 and 0."""
+    index = FaissIndex(None, 1)
+    found = np.array([[0, 1, -1], [1, 2, 1]]), np.array([[4, 1, -9], [7, 3, 2]], np.float32)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FaissIndex, "_nearest", lambda self, query, k: found[::-1])
+        query = np.zeros((2, 3), np.float32)
+        assert [index.texts(query, count).tolist() for count in (1, 2, 3)] == [[1], [0, 1], [0, 1, 2]]
+
+
+def test_without_faiss_there_is_a_line_to_install_it_before_any_encoding(tiny, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    with pytest.raises(MissingPackageError, match=r"pip install 'qbench\[faiss\]'"):
+        opened(tiny, tmp_path, engine="faiss")
+    assert not list(tmp_path.rglob("vectors.npy"))
 
 
 def test_what_is_told_of_the_index(tiny, tmp_path):
@@ -209,7 +270,7 @@ def test_a_build_that_was_killed_after_its_blocks_encodes_nothing_again(tiny, tm
     assert not list(tmp_path.rglob(".[a-z]*.npy"))
 
 
-@pytest.mark.parametrize("engine", ["exact", "centroids"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_an_empty_corpus_and_one_of_empty_documents(tiny, tmp_path, engine):
     none = opened(tiny, tmp_path, CORPUS[:0], key="none", engine=engine)
     assert found(none.ranker, "the quick fox") == {}
@@ -221,7 +282,7 @@ def test_an_empty_corpus_and_one_of_empty_documents(tiny, tmp_path, engine):
     assert scores[0] == scores[1]
 
 
-@pytest.mark.parametrize("engine", ["exact", "centroids"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("text", ["", "the of and", "... , !", "the fox " * 500])
 def test_odd_queries_are_answered(tiny, tmp_path, engine, text):
     ranker = opened(tiny, tmp_path, engine=engine).ranker
@@ -253,7 +314,7 @@ def rows(result, query_id):
     return dict(result.run.filter(query_id=query_id).select("doc_id", "score").iter_rows())
 
 
-@pytest.mark.parametrize("engine", ["exact", "centroids"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_qcolbert_is_equation_7_with_its_plus_on_the_top_k(tiny, tmp_path, engine):
     name = f"(model={tiny}, engine={engine})"
     part = BENCHMARK.queries_of("test")

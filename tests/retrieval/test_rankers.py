@@ -79,9 +79,15 @@ DENSE = {
 }
 
 
-@pytest.fixture(
-    params=["numpy", "rank-bm25", "run", *DENSE, "sparse", "late exact", "late centroids", "OpenAI", "Cohere", "own"]
-)
+LATE = {
+    "late exact": {},
+    "late centroids": {"engine": "centroids", "nprobe": 1, "candidates": 5},
+    "late faiss": {"engine": "faiss", "nprobe": 1, "candidates": 5},
+    "late faiss pq": {"engine": "faiss", "nprobe": 1, "candidates": 5, "copy": "pq"},
+}
+
+
+@pytest.fixture(params=["numpy", "rank-bm25", "run", *DENSE, "sparse", *LATE, "OpenAI", "Cohere", "own"])
 def stage(request, tmp_path, monkeypatch):
     if request.param == "own":
         return own(tmp_path)
@@ -92,7 +98,7 @@ def stage(request, tmp_path, monkeypatch):
         model = request.getfixturevalue("aggretriever" if name == "Aggretriever" else "model")
         return dense(model, tmp_path, depth=4, name=name, **changes)
     if request.param.startswith("late"):
-        return late(request.getfixturevalue("model"), tmp_path, engine=request.param.split()[1])
+        return late(request.getfixturevalue("model"), tmp_path, **LATE[request.param])
     if request.param == "sparse":
         values = {"model": str(request.getfixturevalue("masked")), "max_length": 0}
         return opened("SPLADE", values, CORPUS, "key", tmp_path).ranker
@@ -141,9 +147,8 @@ def api(name, web, folder, monkeypatch, *, depth=1000, **changes):
     return opened(name, values, CORPUS, "key", folder, depth=depth).ranker
 
 
-def late(model, folder, *, engine):
-    values = {"model": str(model), "max_length": 0, "dtype": "float16", "engine": engine, "nprobe": 1, "candidates": 5}
-    return opened("ColBERT", values, CORPUS, "key", folder, depth=4).ranker
+def late(model, folder, **changes):
+    return opened("ColBERT", {"model": str(model), **changes}, CORPUS, "key", folder, depth=4).ranker
 
 
 def search(text, query_id="q1"):
