@@ -17,9 +17,9 @@ from qbench.quantities.english.written import NUMERALS
 
 OLDEST = 120
 _BRIDGE = frozenset(
-    "of is was were are be no not under over above below than less more greater older younger between and from to least "
-    "most at about approximately equal mean median average range ranged ranging group groups sd years year months month "
-    "weeks week days day : = ( [ ≥ ≤ > < ± + / - – — −".split()
+    "of is was were are be no not under over above below than less more greater older younger between and from to "
+    "least most at about approximately equal mean median average range ranged ranging group groups sd years year "
+    "months month weeks week days day : = ( [ ≥ ≤ > < ± + / - – — −".split()
 )
 """Words and marks between "age" and its number, beside other numbers."""
 _BRIDGE_LENGTH = 10

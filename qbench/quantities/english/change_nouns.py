@@ -37,9 +37,9 @@ _BODILY = frozenset("weight mass fat bone height".split())
 _OF_LENGTHS = frozenset("fall falls drop drops climb climbs jump jumps leap leaps slide slides hike hikes".split())
 """A length of these is one that somebody moves: "a 9 m drop"."""
 _LIGHT = frozenset(
-    "about around approximately approx nearly almost roughly some more less than as much many a an the another average "
-    "mean median net total overall only just at least most up to over under further additional estimated of ~ ≈ - – "
-    "− +".split()
+    "about around approximately approx exactly precisely nearly almost roughly some more less than as much many a "
+    "an the another average mean median net total overall only just at least most up to over under further "
+    "additional estimated of ~ ≈ - – − +".split()
 )
 _THAN = frozenset("higher lower greater larger smaller more less".split())
 _DETERMINERS = frozenset("the a an this these its their our his her mean median average total and between".split())

@@ -66,12 +66,11 @@ BEFORE_NOUNS = frozenset(
 )
 """Words before which such a form is a noun, where no parse says it."""
 LIGHT = frozenset(
-    "by about around approximately approx nearly almost roughly some more less than as much many a an another further "
-    "additional at least most up down over just only well slightly fully sharply steadily quickly gradually modestly "
-    "significantly dramatically steeply even again back another estimated average of ~ ≈ + - total whopping full "
-    "better rapidly fast strongly not no fewer - − – ( minus negative provisional modest mere staggering net "
-    "cumulative "
-    "combined seasonally adjusted".split()
+    "by about around approximately approx exactly precisely nearly almost roughly some more less than as much many "
+    "a an another further additional at least most up down over just only well slightly fully sharply steadily "
+    "quickly gradually modestly significantly dramatically steeply even again back another estimated average of ~ "
+    "≈ + - total whopping full better rapidly fast strongly not no fewer - − – ( minus negative provisional modest "
+    "mere staggering net cumulative combined seasonally adjusted".split()
 )
 """Words that may stand between a verb and the size of its change."""
 PLACES = frozenset("above below under beneath past beyond to from at into through toward towards".split())

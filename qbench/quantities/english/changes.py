@@ -98,6 +98,8 @@ def _change(
         k -= 2
         first = amount.first
     by = False
+    if k > floor and tokens[k].low in ("under", "over", "below", "above") and tokens[k - 1].low == "by":
+        k -= 1  # "rose by under 2 %"
     while k >= floor and tokens[k].low in LIGHT and not _moves(tokens, k, amount, following, parse):
         by = by or tokens[k].low == "by"
         k -= 1

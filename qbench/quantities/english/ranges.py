@@ -31,7 +31,9 @@ _CONTEST = frozenset(
 
 
 _GOING = frozenset("goes went gone doubled tripled quadrupled halved".split())
-_CHANGING = CHANGE_VERBS | MOVES.keys() | TURNS.keys() | _GOING
+_DEALS = frozenset(("contract", "contracts"))
+"""Forms of a verb of change that far more often are a noun, which says nothing of a change."""
+_CHANGING = (CHANGE_VERBS | MOVES.keys() | TURNS.keys() | _GOING) - _DEALS
 
 
 TOLERANCE = "tolerance"

@@ -77,3 +77,16 @@ def test_change_is_said_once(text, expected):
 )
 def test_changes_by_their_nouns(text, expected):
     assert [q.change for q in PARSED.extract(text)] == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Exports rose by exactly 7 per cent.",
+        "Exports rose by under 7 per cent.",
+        "There was a rise in exports of precisely 7 per cent.",
+        "Exports were up exactly 7 per cent.",
+    ],
+)
+def test_a_word_on_how_exact_an_amount_is_leaves_its_change(text):
+    assert [quantity.change for quantity in PARSED.extract(text)] == ["up"]

@@ -46,6 +46,7 @@ def read(text):
         ("from up to 310 miles to 345 miles", [((310, 345), "mile")]),
         ("10 per cent to 12 per cent", [((10, 12), "percentage")]),
         ("between $62 and $68", [((62, 68), "dollar")]),
+        ("a road contract of 4 million to 6 million dollars", [((4e6, 6e6), "dollar")]),
         ("between $62 and $68 per share", [((62, 68), "dollar per share")]),
         ("between $48,000 and $90,000 a year", [((48000, 90000), "dollar per year")]),
         ("the ages of 18 to 34", [((18, 34), "year of age")]),
