@@ -102,6 +102,8 @@ distilled() {
     qbench train bi-encoder bench -o tct --teacher colbert --model plain --limit "$pairs" --epochs 1 --batch-size 32 \
         --lr 3e-5 --max-length 80 --precision bfloat16 --by-length --evaluations 4 --dev-queries 0
     codecs_of "SBERT(model=tct, similarity=dot, precision=bfloat16)" tct 8:512:0.01 24:256:0.01 96:256:0.001
+    rows foundbench boardf rows-tct-cosine books "SBERT(model=tct, similarity=cosine, precision=bfloat16)" none \
+        "PQ(M=8, K=512)" "PQ(M=24, K=256)" "PQ(M=96, K=256)"
 }
 
 tokens() {
