@@ -1,11 +1,13 @@
 """The pooled MS MARCO passages as a BEIR folder with training queries, for benchmarks/compression.md.
 
     python benchmarks/compression_data.py DATA/retrieval/msmarco-dl OUT [--others 3000] [--train 2500] [--dev 400]
+        [--found RUN [--depth 50]]
 
 Test queries are those of TREC Deep Learning 2019 and 2020. Queries to learn from are made of passages that neither year
 judged: "what is X" where a sentence begins by saying what X is, else three to six of a sentence's words in its order,
 drawn at random, rare ones more often. The one relevant passage of such a query is its own. The corpus has all judged
-passages, and some others.
+passages, and some others; with --found only those, judged or not, that a run (the Parquet file of a leaderboard) has
+among a test query's best, which encoders that take long can afford.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 YEARS = ("dl19", "dl20")
 SHORTEST = 20
@@ -40,11 +43,16 @@ def main() -> None:
     reader.add_argument("--train", type=int, default=2500)
     reader.add_argument("--dev", type=int, default=400)
     reader.add_argument("--seed", type=int, default=13)
+    reader.add_argument("--found", type=Path, help="a run: only passages among the best of its queries are there")
+    reader.add_argument("--depth", type=int, default=50, help="of --found")
     options = reader.parse_args()
     with gzip.open(options.data / "corpus.jsonl.gz", "rt", encoding="utf-8") as lines:
         corpus = [json.loads(line) for line in lines]
     judgments = {year: _judgments(options.data / "qrels" / f"{year}.tsv") for year in YEARS}
     judged = {doc for rows in judgments.values() for _, doc, _ in rows}
+    if options.found is not None:
+        found = set(pl.read_parquet(options.found).filter(pl.col("rank") <= options.depth)["doc_id"])
+        corpus = [row for row in corpus if row["_id"] in found]
     rarity = _rarity(corpus)
     random = np.random.default_rng(options.seed)
     others = [row["_id"] for row in corpus if row["_id"] not in judged]
@@ -65,7 +73,7 @@ def main() -> None:
         for year in YEARS
         for row in map(json.loads, (options.data / f"queries.{year}.jsonl").read_text(encoding="utf-8").splitlines())
     ]
-    known = {query for query, _ in asked}
+    known, there = {query for query, _ in asked}, {row["_id"] for row in corpus}
     parts = {
         "dev": [(query, doc, "1") for query, _, doc in own[: options.dev]],
         "train": [(query, doc, "1") for query, _, doc in own[options.dev :]],
@@ -73,7 +81,7 @@ def main() -> None:
             (f"{year}-{query}", doc, grade)
             for year in YEARS
             for query, doc, grade in judgments[year]
-            if f"{year}-{query}" in known
+            if f"{year}-{query}" in known and doc in there
         ],
     }
     (options.out / "qrels").mkdir(parents=True, exist_ok=True)
