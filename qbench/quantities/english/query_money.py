@@ -112,14 +112,8 @@ def as_unit(quantity: Quantity, unit: Unit, units: Units) -> Quantity:
 
 def _is_of_metres(tokens: Sequence[Token], quantity: Quantity) -> bool:
     """Whether the "m" of "with 6m eaves", beside which no word speaks for millions, is a metre."""
-    k = next((k for k, t in enumerate(tokens) if t.end == quantity.value_span[1]), 0)
-    if (
-        not k
-        or tokens[k].text != "m"
-        or quantity.unit in PERSONS
-        or quantity.value % 1e5
-        or quantity.value > FURTHEST * 1e6
-    ):
+    k = _letter(tokens, quantity)
+    if not k or quantity.unit in PERSONS:
         return False
     sense = resolve("m", tokens, k, k + 1)
     return sense is None or sense.scale is None or not sense.cued
@@ -128,16 +122,21 @@ def _is_of_metres(tokens: Sequence[Token], quantity: Quantity) -> bool:
 def _is_beside_money(tokens: Sequence[Token], quantity: Quantity) -> bool:
     """Whether "10m" is a length, since only another amount is of money: "led strip 10m under 20 dollars"."""
     start, end = quantity.value_span
-    k = next((k for k, t in enumerate(tokens) if t.end == end), 0)
-    if quantity.unit or quantity.comparator != "=" or not k or tokens[k].text != "m" or quantity.value % 1e5:
+    k = _letter(tokens, quantity)
+    if not k or quantity.unit or quantity.comparator != "=":
         return False
     beside = [*(t.low for t in tokens[k - 2 : k - 1]), *(t.low for t in tokens[k + 1 : k + 2])]
-    if quantity.value > FURTHEST * 1e6 or any(
-        w in VALUED or not _COUNTED.isdisjoint(families(w) or ()) for w in beside
-    ):
+    if any(w in VALUED or not _COUNTED.isdisjoint(families(w) or ()) for w in beside):
         return False
     paid = [t for t in tokens if not start <= t.start < end and (t.low in PAID or t.text in "$€£")]
     return bool(paid) and tokens[k - 2 : k - 1] != paid[:1]
+
+
+def _letter(tokens: Sequence[Token], quantity: Quantity) -> int:
+    """The "m" of an amount in millions that may be one in metres, which are as many as things have; 0 for none."""
+    k = next((k for k, t in enumerate(tokens) if t.end == quantity.value_span[1]), 0)
+    few = quantity.value <= FURTHEST * 1e6 and not quantity.value % 1e5
+    return k if few and tokens[k].text == "m" else 0
 
 
 def _metres(quantity: Quantity, units: Units) -> Quantity:
