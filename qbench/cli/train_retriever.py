@@ -1,4 +1,4 @@
-"""`qbench train colbert`, `splade`, `aggretriever`, `numcolbert`, `deepquant`: retrievers trained on triples."""
+"""`qbench train colbert`, `splade`, `aggretriever`, `numcolbert`, `deepquant`, `codedcolbert`: trained on triples."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def retriever(kind: Kind, system: str, what: str, example: str) -> Callable[...,
 
     Args:
         kind: of model.
-        system: what searches with the result, {} for its folder.
+        system: what searches with the result, {} for its folder and {recipe} for its recipe.
         what: the model and its source, for the help.
         example: arguments, for the help.
     """
@@ -61,7 +61,7 @@ def retriever(kind: Kind, system: str, what: str, example: str) -> Callable[...,
     train.__doc__ = f"""Train {what}.
 
     An interrupted training resumes after its last evaluation when the same command is run again. Search with the
-    result as the system "{system.format("CHECKPOINT")}".
+    result as the system "{system.format("CHECKPOINT", recipe=ContrastiveRecipe())}".
 
     Example: qbench train {kind} my-benchmark {example}
     """
@@ -99,6 +99,12 @@ COMMANDS: dict[Kind, Callable[..., None]] = {
         "a DeepQuant on a benchmark's triples: late interaction over words, and a learnt comparison of numbers",
         "-o deepquant --model bert-base-uncased",
     ),
+    "codedcolbert": retriever(
+        "codedcolbert",
+        "CodedColBERT(model={}, code_weight={recipe.code_weight:g}, token_weight={recipe.token_weight:g})",
+        "a ColBERT on a benchmark's triples while codes of quantities compare the values, as CodedColBERT does",
+        "-o coded --model colbert-ir/colbertv2.0",
+    ),
 }
 """By kind of model, which is also the command's name."""
 
@@ -120,7 +126,7 @@ def train_on_triples(
 
     Args:
         kind: of model.
-        system: what searches with the result, {} for its folder.
+        system: what searches with the result, {} for its folder and {recipe} for its recipe.
         bench, output, model, recipe, joint, teacher, overwrite: as in `qbench.training.contrastive.train_retriever`.
         output_format: of the counts.
     """
@@ -142,7 +148,7 @@ def train_on_triples(
     if counts["dev_numbers"]:
         lines.append(f"numbers there: {', '.join(_read(counts['dev_numbers']))}")
     worse = setback(counts)
-    use = f"search with it: --systems '{system.format(output)}'"
+    use = f"search with it: --systems '{system.format(output, recipe=recipe)}'"
     report(lines, counts, output_format, output, use, worse and f"Mind: {worse}")
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from qbench.models.folders import model_digest, model_folder
@@ -26,10 +27,9 @@ from qbench.models.multi_vector import MultiVector, load_multi_vector_encoder, t
 from qbench.models.numbers import Span, token_owners
 from qbench.models.single_vector import Role
 from qbench.quantities.concept_match import folded
-from qbench.quantities.types import Quantity
+from qbench.quantities.types import Condition, Quantity
 from qbench.quantities.written import condition_spans
 from qbench.retrieval.late_interaction import LateInteraction, open_late_interaction
-from qbench.retrieval.mentions import DocumentMentions
 from qbench.retrieval.ranker_options import CodedOptions
 from qbench.retrieval.rankers import OpenedRanker, RankerContext, Search
 from qbench.retrieval.shared_texts import mentions_by_text
@@ -92,8 +92,7 @@ class CodedEncoder:
             mentions = self.mentions(text) if role == "document" else ()
             words = _word_codes(text, offsets if mentions else [])
             for mention in mentions:
-                spans = [mention.value_span, mention.unit_span, *mention.concept_spans]
-                owners = token_owners(offsets, spans)
+                owners = mention_tokens(offsets, mention)
                 own = owners >= 0
                 named = words[own] * (owners[own] > 0)[:, None]
                 parts.append(_with_codes(vectors[own], self.code.mention(mention), named))
@@ -109,14 +108,7 @@ class CodedEncoder:
             weights: of what its words look for.
         """
         ((vectors, offsets),) = self._tokens([search.text], "query")
-        spans = condition_spans(search.text, search.conditions)
-        numbers: list[Span | None] = [span for found in spans for span in (found.value, found.unit)]
-        terms = set(search.terms.casefold().split())
-        meant = [
-            place
-            for place, ((start, end), owner) in enumerate(zip(offsets, token_owners(offsets, numbers), strict=True))
-            if end > start and owner < 0 and (not terms or _in(search.text[start:end], terms))
-        ] or list(range(len(vectors)))
+        meant = search_tokens(search.text, offsets, search.conditions, search.terms) or list(range(len(vectors)))
         words = _word_codes(search.text, offsets)[meant]
         token, value, word = (np.float32(weight / len(meant)) for weight in weights)
         parts = [_with_codes(vectors)]
@@ -142,6 +134,38 @@ class CodedEncoder:
             some = [offset for offset, keep in zip(offsets, kept, strict=True) if keep]
             found.append((vectors, some) if some else (np.zeros((1, self.encoder.dimension), np.float32), [(0, 0)]))
         return found
+
+
+def mention_tokens(offsets: Sequence[Span], mention: Quantity) -> NDArray[np.int64]:
+    """Which tokens of a document are of a mention: 0 for its value, more for its unit and concept, -1 for none.
+
+    Args:
+        offsets: half-open characters of n tokens.
+        mention: with spans in the same text.
+
+    Returns:
+        shape (n,).
+    """
+    return token_owners(offsets, [mention.value_span, mention.unit_span, *mention.concept_spans])
+
+
+def search_tokens(text: str, offsets: Sequence[Span], conditions: Sequence[Condition], terms: str) -> list[int]:
+    """Which tokens of a query are of its search words, and not of a condition.
+
+    Args:
+        text: of the query.
+        offsets: half-open characters of its tokens, (0, 0) for markers.
+        conditions: the query's.
+        terms: its search words; "" where unknown, for all words.
+    """
+    spans = condition_spans(text, conditions)
+    numbers: list[Span | None] = [span for found in spans for span in (found.value, found.unit)]
+    words = set(terms.casefold().split())
+    return [
+        place
+        for place, ((start, end), owner) in enumerate(zip(offsets, token_owners(offsets, numbers), strict=True))
+        if end > start and owner < 0 and (not words or _in(text[start:end], words))
+    ]
 
 
 def _in(piece: str, terms: set[str]) -> bool:
@@ -209,7 +233,7 @@ def open_coded(stage: Stage, options: CodedOptions, context: RankerContext) -> O
     """
     mentions = context.quantities()
     plain = load_multi_vector_encoder(options.model, max_length=options.max_length)
-    encoder = CodedEncoder(plain, value_code(mentions), mentions_by_text(mentions, context.corpus["passage"]))
+    encoder = CodedEncoder(plain, value_code(mentions.table), mentions_by_text(mentions, context.corpus["passage"]))
     params = {
         "model": model_digest(model_folder(options.model), "multi-vector"),
         "max_length": options.max_length,
@@ -223,9 +247,8 @@ def open_coded(stage: Stage, options: CodedOptions, context: RankerContext) -> O
     return replace(opened, ranker=coded)
 
 
-def value_code(mentions: DocumentMentions) -> ValueCode:
-    """The grids of a corpus' units, from the quantities of its documents."""
-    table = mentions.table
+def value_code(table: pl.DataFrame) -> ValueCode:
+    """The grids of a corpus' units, from the quantities of its documents (`quantity_schema`)."""
     names = [unit_name(*row) for row in table.select("base_unit", "change").iter_rows()]
     both = ends(*(table[name].to_numpy() for name in ("base_value", "base_high", "comparator")))
     return ValueCode.of([*names, *names], np.concatenate(both))

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from qbench.benchmark.types import Query
 from qbench.quantities.types import Condition, Quantity
 from qbench.quantities.written import ConditionSpans
 from qbench.training.triples import Drawn, Triples
@@ -52,10 +53,15 @@ class Batch:
         compared[np.arange(len(drawn)), positives] = True
         return cls(data, [query for query, _, _ in drawn], texts, positives, own, compared, step, steps)
 
+    @property
+    def asked(self) -> list[Query]:
+        """The queries, n of them."""
+        return [self.data.queries[row] for row in self.query_rows]
+
     @cached_property
     def queries(self) -> list[str]:
-        """The texts of the queries, n of them."""
-        return [self.data.queries[row].text for row in self.query_rows]
+        """The texts of the queries."""
+        return [query.text for query in self.asked]
 
     @cached_property
     def texts(self) -> list[str]:
@@ -65,7 +71,7 @@ class Batch:
     @property
     def conditions(self) -> list[tuple[Condition, ...]]:
         """The conditions of each query; () where they are unknown."""
-        return [self.data.queries[row].conditions for row in self.query_rows]
+        return [query.conditions for query in self.asked]
 
     @cached_property
     def condition_spans(self) -> list[tuple[ConditionSpans, ...]]:

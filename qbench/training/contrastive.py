@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.errors import InputError, OptionError
@@ -19,6 +20,8 @@ from qbench.models.folders import model_digest, model_folder
 from qbench.options import declared, refusal
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
+from qbench.retrieval.coded import value_code
+from qbench.scoring.value_code import ValueCode
 from qbench.store import Manifest
 from qbench.training.batch import Batch
 from qbench.training.dev import DevPool, dev_pool
@@ -64,7 +67,7 @@ def train_retriever(
     kept, which are the untrained ones where training made nothing better. A finished checkpoint is left as it is.
 
     Args:
-        kind: "bi-encoder", "colbert", "splade", "numcolbert"; or "aggretriever" or "deepquant", which
+        kind: "bi-encoder", "colbert", "splade", "numcolbert", "codedcolbert"; or "aggretriever" or "deepquant", which
             sentence-transformers does not know.
         benchmark: its train split is learnt from, its dev split chooses the weights.
         output: the folder of the checkpoint.
@@ -117,6 +120,8 @@ def _task(
         own["dot"] = True
     if kind in ("numcolbert", "deepquant"):
         own["units"] = sorted({unit for some in (data, general) if some for unit in some.units})
+    if kind == "codedcolbert":
+        own["code"] = _value_code(benchmark, joint)
     with seeded(recipe.seed):
         student = open_student(
             kind,
@@ -136,6 +141,12 @@ def _task(
     if teacher is not None:
         loss = Loss(Distillation(_teacher(teacher, recipe), recipe.temperature), "like a teacher")
     return RetrieverTask(student, loss, data, general, held_out, recipe)
+
+
+def _value_code(benchmark: Benchmark, joint: Benchmark | None) -> ValueCode:
+    """The grids of the units of all documents that are learnt from."""
+    tables = [one.quantities for one in (benchmark, joint) if one is not None and one.quantities is not None]
+    return value_code(pl.concat(tables)) if tables else ValueCode({})
 
 
 def _own_options(kind: Kind, recipe: ContrastiveRecipe) -> dict[str, Any]:
@@ -246,7 +257,7 @@ def _params(
     return {name: value for name, value in params.items() if name not in others}
 
 
-_STARTS = {"colbert": "multi-vector", "numcolbert": "multi-vector"}
+_STARTS = {"colbert": "multi-vector", "numcolbert": "multi-vector", "codedcolbert": "multi-vector"}
 """What a model is opened as, where that is not the kind that it becomes."""
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ from qbench.models.encoders import require_neural
 from qbench.models.numbers import OPERATORS, Number, UnitList, scientific
 from qbench.models.single_vector import Role
 from qbench.quantities.conditions import RELATIVE_TOLERANCE
+from qbench.quantities.types import Quantity
+from qbench.quantities.written import asked_numbers, stated_numbers
 from qbench.randomness import generator
 from qbench.training.batch import Batch
 from qbench.training.made_numbers import STATED, carriers, made_numbers, with_values
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.optim import Optimizer
 
+    from qbench.benchmark.types import Query
     from qbench.models.deepquant import Contextual, DeepQuant
     from qbench.training.recipes import ContrastiveRecipe
     from qbench.training.students import HeldOut
@@ -78,6 +81,16 @@ class DeepQuantStudent(OwnStudent):
         """Texts after the encoder, as if they had no numbers."""
         return self.embed_numbered(texts, role, [[] for _ in texts])
 
+    def embed_queries(self, queries: Sequence[Query]) -> NumberedTexts:
+        """Queries after the encoder, the values of their conditions as one token each."""
+        texts = [query.text for query in queries]
+        return self.embed_numbered(texts, "query", [asked_numbers(query.text, query.conditions) for query in queries])
+
+    def embed_documents(self, texts: Sequence[str], mentions: Sequence[Sequence[Quantity]]) -> NumberedTexts:
+        """Texts after the encoder, the values of their quantities as one token each."""
+        numbers = [stated_numbers(text, some) for text, some in zip(texts, mentions, strict=True)]
+        return self.embed_numbered(texts, "document", numbers)
+
     def embed_numbered(self, texts: Sequence[str], role: Role, numbers: Sequence[Sequence[Number]]) -> NumberedTexts:
         """Texts after the encoder, their numbers as one token each."""
         import torch
@@ -107,11 +120,6 @@ class DeepQuantStudent(OwnStudent):
         """The mixture of both scores (eq. 10), scaled, shape (queries, texts)."""
         return self.scale * self.network.parts(_contextual(queries), _contextual(texts)).score
 
-    def outputs(self, batch: Batch) -> Outputs:
-        """Texts and scores of a batch."""
-        queries, texts = self._embedded(batch)
-        return Outputs(self, queries, texts, self.scores(queries, texts))
-
     def loss(self, batch: Batch) -> Tensor:
         """The objective's loss of a batch, and those on its numbers; in some steps on made-up ones alone."""
         again = self.numbers_every and batch.step % self.numbers_every == 0
@@ -119,7 +127,7 @@ class DeepQuantStudent(OwnStudent):
             made = self._made_numbers_loss(batch)
             if made is not None:
                 return made
-        queries, texts = self._embedded(batch)
+        queries, texts = self.embedded(batch)
         parts = self.network.parts(queries.contextual, texts.contextual)
         total = self.objective(batch, Outputs(self, queries, texts, self.scale * parts.score))
         for weight, loss in self.number_losses(queries, texts, parts.logits, self._holds(queries, texts)):
@@ -165,6 +173,11 @@ class DeepQuantStudent(OwnStudent):
         tokens = self.network.tokens([text for text, _ in carried], [[number] for _, number in carried], role)
         return [one for one, found in zip(carried, tokens, strict=True) if found.places]
 
+    def embedded(self, batch: Batch) -> tuple[NumberedTexts, NumberedTexts]:
+        """The queries and the texts of a batch, with their numbers."""
+        queries, texts = super().embedded(batch)
+        return cast("NumberedTexts", queries), cast("NumberedTexts", texts)
+
     def _holds(self, queries: NumberedTexts, texts: NumberedTexts) -> Tensor:
         """`comparison_holds` of all numbers of the queries and the texts, as floats, shape (A, B, 3)."""
         import torch
@@ -203,12 +216,6 @@ class DeepQuantStudent(OwnStudent):
         if self.regular_weight:
             losses.append((self.regular_weight, regulariser(logits)))
         return losses
-
-    def _embedded(self, batch: Batch) -> tuple[NumberedTexts, NumberedTexts]:
-        with mixed_precision(self.network.device, self.precision):
-            queries = self.embed_numbered(batch.queries, "query", query_numbers(batch))
-            texts = self.embed_numbered(batch.texts, "document", text_numbers(batch))
-        return queries, texts
 
     def optimizer(self, recipe: ContrastiveRecipe) -> Optimizer:
         """AdamW with a learning rate for encoder and projection, and one for the layers of numbers."""

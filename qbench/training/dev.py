@@ -91,13 +91,13 @@ def _all_scores(student: Student, pool: DevPool) -> NDArray[np.float64]:
     blocks = []
     with torch.no_grad():
         texts = pool.texts
-        numbers = (pool.query_numbers, pool.text_numbers) if student.reads_numbers else ([], [[]] * len(texts))
-        embedded = student.embed_numbered([query.text for query in pool.queries], "query", numbers[0])
+        mentions = [pool.mentions.of(i) if student.reads_numbers else () for i in range(len(texts))]
+        embedded = student.embed_queries(pool.queries)
         # Texts of similar length together: padding is what costs.
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         for start in range(0, len(texts), BLOCK):
             rows = order[start : start + BLOCK]
-            block = student.embed_numbered([texts[i] for i in rows], "document", [numbers[1][i] for i in rows])
+            block = student.embed_documents([texts[i] for i in rows], [mentions[i] for i in rows])
             blocks.append(student.scores(embedded, block).double().cpu().numpy())
     student.network.train(training)
     scores: NDArray[np.float64] = np.concatenate(blocks, axis=1)[:, np.argsort(order)]

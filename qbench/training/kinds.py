@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-Kind = Literal["bi-encoder", "colbert", "splade", "aggretriever", "numcolbert", "deepquant"]
+Kind = Literal["bi-encoder", "colbert", "splade", "aggretriever", "numcolbert", "deepquant", "codedcolbert"]
 """Kinds of retrievers that are trained on triples."""
 
 Method = Literal["original", "unit", "value"]

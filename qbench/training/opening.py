@@ -12,6 +12,7 @@ from qbench.models.multi_vector import load_multi_vector_encoder
 from qbench.models.single_vector import load_model
 from qbench.models.sparse import load_sparse_encoder
 from qbench.store import MANIFEST, read_manifest
+from qbench.training.coded import open_coded_student
 from qbench.training.deepquant import open_deepquant_student
 from qbench.training.kinds import Kind
 from qbench.training.numcolbert import open_numeric_student
@@ -110,5 +111,6 @@ STUDENTS: dict[Kind, Callable[..., Student]] = {
     "aggretriever": _aggretriever,
     "numcolbert": open_numeric_student,
     "deepquant": open_deepquant_student,
+    "codedcolbert": open_coded_student,
 }
 """How a model of each kind is opened for training."""

@@ -18,6 +18,7 @@ LEARNING_RATES: dict[Kind, float] = {
     "aggretriever": 2e-5,
     "numcolbert": 1e-5,
     "deepquant": 5e-5,
+    "codedcolbert": 1e-5,
 }
 """Peak learning rates of *Numbers Matter* C.3 for ColBERT and SPLADE, which tuned a BERT of 110 million weights."""
 
@@ -70,8 +71,8 @@ class ContrastiveRecipe(Recipe):
         Recipe,
         "lr",
         0.0,
-        help="Peak learning rate; 0 uses the model's default: 1e-5 for ColBERT and NumColBERT, 5e-5 for DeepQuant, "
-        "2e-5 for others.",
+        help="Peak learning rate; 0 uses the model's default: 1e-5 for ColBERT, NumColBERT and CodedColBERT, 5e-5 for "
+        "DeepQuant, 2e-5 for others.",
     )
     patience: int = again(Recipe, "patience", help="Epochs without a better nDCG@10 on dev before training stops.")
     evaluations: int = again(Recipe, "evaluations", 4)
@@ -203,6 +204,20 @@ class ContrastiveRecipe(Recipe):
         False,
         help="Take their mean from the logits of units before they are compared.",
         models=("deepquant",),
+        keyed=False,
+    )
+    code_weight: float = option(
+        20.0,
+        help="What a mention that satisfies a condition adds to a score.",
+        low=0,
+        models=("codedcolbert",),
+        keyed=False,
+    )
+    token_weight: float = option(
+        10.0,
+        help="Weight of how near its tokens are to the query's words.",
+        low=0,
+        models=("codedcolbert",),
         keyed=False,
     )
     joint_share: float = option(0.25, help="Share of the batches that come from --joint.", low=0, high=0.9)

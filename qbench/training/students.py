@@ -22,7 +22,7 @@ from qbench.models.limits import limit_texts
 from qbench.models.multi_vector import limit_documents, token_offsets
 from qbench.models.numbers import token_owners
 from qbench.models.single_vector import Role
-from qbench.quantities.types import Span
+from qbench.quantities.types import Quantity, Span
 from qbench.training.batch import Batch
 from qbench.training.losses import Objective
 from qbench.training.losses.ranking import flops, info_nce
@@ -93,15 +93,23 @@ class Student(ABC):
     _limit: tuple[int, Callable[[], None]] | None = field(default=None, init=False, repr=False)  # what undoes it, too
 
     reads_numbers: ClassVar[bool] = False
-    """Whether it is given the numbers of texts, by `embed_numbered`."""
+    """Whether it is given the conditions of queries and the quantities of texts, which others leave unread."""
 
     @abstractmethod
     def embed(self, texts: Sequence[str], role: Role) -> Embedded:
         """The texts' vectors, with gradients where torch records them."""
 
     def embed_numbered(self, texts: Sequence[str], role: Role, numbers: Sequence[Sequence[Number]]) -> Embedded:
-        """The texts' vectors, for a kind that reads their numbers; the others read the texts alone."""
+        """Texts with other numbers in them than a benchmark has, for a kind that reads their places and values."""
         return self.embed(texts, role)
+
+    def embed_queries(self, queries: Sequence[Query]) -> Embedded:
+        """The queries' vectors, for a kind that reads their conditions; the others read the texts alone."""
+        return self.embed([query.text for query in queries], "query")
+
+    def embed_documents(self, texts: Sequence[str], mentions: Sequence[Sequence[Quantity]]) -> Embedded:
+        """The documents' vectors, for a kind that reads their quantities; the others read the texts alone."""
+        return self.embed(texts, "document")
 
     def scores(self, queries: Embedded, texts: Embedded) -> Tensor:
         """Scaled dot products, shape (queries, texts): cosines where the vectors have length 1."""
@@ -109,10 +117,14 @@ class Student(ABC):
 
     def outputs(self, batch: Batch) -> Outputs:
         """Vectors and scores of a batch."""
-        with mixed_precision(self.network.device, self.precision):
-            queries = self.embed(batch.queries, "query")
-            texts = self.embed(batch.texts, "document")
+        queries, texts = self.embedded(batch)
         return Outputs(self, queries, texts, self.scores(queries, texts))
+
+    def embedded(self, batch: Batch) -> tuple[Embedded, Embedded]:
+        """The queries and the texts of a batch."""
+        mentions = batch.mentions if self.reads_numbers else [()] * len(batch.texts)
+        with mixed_precision(self.network.device, self.precision):
+            return self.embed_queries(batch.asked), self.embed_documents(batch.texts, mentions)
 
     def loss(self, batch: Batch) -> Tensor:
         """The objective's loss of a batch, and what the kind adds to it; shape ()."""

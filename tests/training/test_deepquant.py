@@ -82,7 +82,7 @@ def test_a_weight_of_zero_leaves_a_loss_out(plain, weight, parameters):
     for student in (without, only):
         student.network.eval()
     seen = batch()
-    queries, texts = only._embedded(seen)
+    queries, texts = only.embedded(seen)
     parts = only.network.parts(queries.contextual, texts.contextual)
     ((factor, loss),) = only.number_losses(queries, texts, parts.logits, only._holds(queries, texts))
     assert factor == 2.0
