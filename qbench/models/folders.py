@@ -28,6 +28,7 @@ _TRAINED = {
     "aggretriever",
     "numcolbert",
     "deepquant",
+    "codedcolbert",
     "description-parser",
     "extractor",
 }

@@ -30,6 +30,7 @@ from qbench.training.losses import LOSSES, Loss
 from qbench.training.losses.ranking import Distillation
 from qbench.training.opening import open_student
 from qbench.training.recipes import LEARNING_RATES, ContrastiveRecipe
+from qbench.training.satisfying import SatisfyingTexts
 from qbench.training.students import Student
 from qbench.training.trainer import (
     History,
@@ -178,6 +179,7 @@ def idle_options(recipe: ContrastiveRecipe, benchmark: Benchmark, joint: Benchma
     idle = {
         "joint_share": "there is no other benchmark to learn from" * (joint is None),
         "lowest_grade": "positives come from triples, not from judgments" * all(with_triples),
+        "satisfying": "this benchmark has no table of quantities" * (benchmark.quantities is None),
         "methods": "this benchmark has no triples, and is learnt from judgments" * (not with_triples[0]),
     }
     standard = ContrastiveRecipe()
@@ -284,6 +286,7 @@ class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
     ) -> None:
         self.student, self.network, self.recipe = student, student.network, recipe
         self.data, self.general, self.held_out = data, general, held_out
+        self._satisfying = SatisfyingTexts(data, recipe.seed)
         self._batch_negatives = loss.batch_negatives
         self._excluded = self._pairs = 0
         student.objective = loss.objective
@@ -292,6 +295,8 @@ class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
         """The batches of an epoch; those of the general benchmark stand between the others, evenly."""
         recipe = self.recipe
         drawn = self.data.draw(recipe.seed, str(epoch), recipe.negatives, recipe.max_pairs)
+        if recipe.satisfying:
+            drawn = self._satisfying.added(drawn, recipe.satisfying, str(epoch))
         own = [(self.data, batch) for batch in self._cut(self.data, drawn, str(epoch))]
         if not self.general or not recipe.joint_share:
             return own

@@ -89,7 +89,13 @@ class ContrastiveRecipe(Recipe):
     )
     by_length: bool = option(False, help="Positives of similar length in a batch, which saves padding.")
     loss: str = option("infonce", help="; ".join(f"{name}: {loss.help}" for name, loss in LOSSES.items()) + ".")
-    negatives: int = option(1, help="Own negatives of a positive, drawn again in each epoch.", low=1)
+    negatives: int = option(1, help="Own negatives of a positive, drawn again in each epoch.", low=0)
+    satisfying: int = option(
+        0,
+        help="Further negatives of a positive: texts whose quantities satisfy the query, and are of something else.",
+        low=0,
+        keyed=False,
+    )
     temperature: float = option(
         1.0,
         help="Divisor of the teacher's scores (tau of WolfPQ eq. 2.7).",
@@ -246,6 +252,8 @@ class ContrastiveRecipe(Recipe):
         check(self)
         if self.loss not in LOSSES:
             raise refusal(self, "loss", f"is one of {', '.join(LOSSES)}", self.loss)
+        if self.negatives == 0 and not LOSSES[self.loss].batch_negatives:
+            raise refusal(self, "negatives", f"is at least 1 with the loss {self.loss}", self.negatives)
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class Triples:
         sources: shape (texts,): the position in `documents` of the document that each text is, or was made from.
         query, positive: shape (pairs,), positions in `queries` and `texts`; ordered by query, then text.
         starts, negatives: the negatives of pair i are negatives[starts[i]:starts[i + 1]], in `texts`; at least one.
-        relevant: positions of the documents known to satisfy each query.
+        perhaps: positions of the documents that are judged relevant to each query, or undecided.
         words: the folded words of each text, and those of the concepts in its document.
         concepts: the folded words of every alternative of the concept, for each condition of each query.
         text_mentions: the quantities of each text.
@@ -63,7 +63,7 @@ class Triples:
     positive: NDArray[np.int64]
     starts: NDArray[np.int64]
     negatives: NDArray[np.int64]
-    relevant: Sequence[Collection[int]]
+    perhaps: Sequence[Collection[int]]
     words: Sequence[frozenset[str]]
     concepts: Sequence[Sequence[Sequence[frozenset[str]]]]
     text_mentions: Mentions
@@ -138,10 +138,10 @@ class Triples:
     def may_satisfy(self, query: int, text: int) -> bool:
         """Whether a text of another query could satisfy this one, and is therefore no negative.
 
-        It could if its document is known to be relevant, or if it has all words of the query's concepts, whatever its
+        It could if its document is relevant or undecided, or if it has all words of the query's concepts, whatever its
         values: no text that satisfies the query is taken for a negative, at the price of some that do not.
         """
-        if self.sources[text] in self.relevant[query]:
+        if self.sources[text] in self.perhaps[query]:
             return True
         words, concepts = self.words[text], self.concepts[query]
         return bool(concepts) and all(any(words >= other for other in alternatives) for alternatives in concepts)
@@ -265,10 +265,10 @@ def _triples(
     pairs = rows.group_by("query", "positive", maintain_order=True).agg("negative")
     documents = {doc: number for number, doc in enumerate(sorted(set(doc_ids.to_list())))}
     numbers = {query.query_id: number for number, query in enumerate(queries)}
-    relevant: list[set[int]] = [set() for _ in queries]
-    for query_id, doc_id in benchmark.qrels.filter(pl.col("grade") > 0).select("query_id", "doc_id").iter_rows():
+    perhaps: list[set[int]] = [set() for _ in queries]
+    for query_id, doc_id in benchmark.qrels.filter(pl.col("grade") != 0).select("query_id", "doc_id").iter_rows():
         if query_id in numbers and doc_id in documents:
-            relevant[numbers[query_id]].add(documents[doc_id])
+            perhaps[numbers[query_id]].add(documents[doc_id])
     return Triples(
         queries=queries,
         texts=texts.to_list(),
@@ -277,7 +277,7 @@ def _triples(
         positive=pairs["positive"].to_numpy(),
         starts=np.append(0, pairs["negative"].list.len().to_numpy().cumsum()).astype(np.int64),
         negatives=pairs["negative"].explode().to_numpy(),
-        relevant=relevant,
+        perhaps=perhaps,
         words=_words(benchmark, texts, doc_ids),
         concepts=[
             [[folded(words, benchmark.language) for words in concept_alternatives(c.concept)] for c in query.conditions]

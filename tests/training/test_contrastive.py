@@ -43,6 +43,7 @@ LOADERS = {
     "splade": load_sparse_encoder,
     "aggretriever": load_aggretriever,
     "numcolbert": load_multi_vector_encoder,
+    "codedcolbert": load_multi_vector_encoder,
     "deepquant": lambda model: (WordVectors if model_kind(Path(model)) == "deepquant" else load_multi_vector_encoder)(
         model
     ),
@@ -90,7 +91,7 @@ def test_the_checkpoint_opens_elsewhere(trained):
 
     kind, folder, _, _ = trained
     names = {"bi-encoder": "SentenceTransformer", "colbert": "MultiVectorEncoder", "splade": "SparseEncoder"}
-    names["numcolbert"] = names["colbert"]
+    names["numcolbert"] = names["codedcolbert"] = names["colbert"]
     queries, texts = ["revenue of 2019 over 5"], ["in 2018 total revenue 9", "in 2019 annual debt 9"]
     if kind == "deepquant":
         words = WordVectors(str(folder))
@@ -368,7 +369,9 @@ def test_a_student_comes_close_to_its_teacher(base, tmp_path):
     [
         {"epochs": 0},
         {"batch_size": 0},
-        {"negatives": 0},
+        {"negatives": -1},
+        {"negatives": 0, "loss": "pairwise"},
+        {"satisfying": -1},
         {"lr": 2},
         {"joint_share": 1},
         {"loss": "hinge"},

@@ -1,0 +1,116 @@
+"""Negatives with the right value of something else: texts that only words can tell from a positive.
+
+The negatives that a benchmark's triples have differ in a value or a unit, and those of a batch mostly in everything. A
+model whose scores know values already learns nothing from the former, and little from the latter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qbench.quantities.conditions import MET, verdicts
+from qbench.quantities.types import Condition
+from qbench.randomness import generator
+from qbench.training.triples import Drawn, Triples
+
+MOST = 64
+"""Texts that are kept of a query."""
+
+
+class Values(NamedTuple):
+    """The m quantities in one base unit, each array of shape (m,).
+
+    Attributes:
+        texts: positions of the texts that state them.
+        low, high, comparators, changes: as `verdicts` takes them.
+    """
+
+    texts: NDArray[np.int64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    comparators: NDArray[np.object_]
+    changes: NDArray[np.object_]
+
+
+def stated_values(data: Triples) -> dict[str, Values]:
+    """The quantities of all texts, by base unit."""
+    rows: dict[str, list[tuple[int, float, float, str, str]]] = {}
+    for text in range(len(data.texts)):
+        for one in data.mentions(text):
+            values = (text, one.base_value, one.base_high, one.comparator, one.change)
+            rows.setdefault(one.base_unit, []).append(values)
+    types = (np.int64, np.float64, np.float64, object, object)
+    return {
+        unit: Values(*(np.array(column, dtype) for column, dtype in zip(zip(*some, strict=True), types, strict=True)))
+        for unit, some in rows.items()
+    }
+
+
+def satisfying(stated: Mapping[str, Values], conditions: Sequence[Condition]) -> NDArray[np.int64]:
+    """The texts that have, for each of some conditions, a quantity that satisfies it; ascending, none without any.
+
+    Args:
+        stated: the quantities of the texts.
+        conditions: of a query.
+    """
+    found: NDArray[np.int64] | None = None
+    for condition in conditions:
+        of_unit = stated.get(condition.base_unit)
+        if of_unit is None:
+            return np.empty(0, np.int64)
+        met = verdicts(of_unit.low, of_unit.high, of_unit.comparators, condition, of_unit.changes) == MET
+        texts = np.unique(of_unit.texts[met])
+        found = texts if found is None else np.intersect1d(found, texts, assume_unique=True)
+    return np.empty(0, np.int64) if found is None else found
+
+
+@dataclass(frozen=True)
+class SatisfyingTexts:
+    """For each query, texts whose quantities satisfy its conditions and that cannot satisfy it.
+
+    Attributes:
+        data: queries and texts.
+        seed: of the choice of `MOST` of them.
+    """
+
+    data: Triples
+    seed: int
+
+    @cached_property
+    def _texts(self) -> dict[int, list[int]]:
+        stated = stated_values(self.data)
+        queries = np.unique(self.data.query).tolist()
+        return {query: list(self._chosen(query, stated)) for query in queries}
+
+    def _chosen(self, query: int, stated: Mapping[str, Values]) -> Iterator[int]:
+        texts = satisfying(stated, self.data.queries[query].conditions)
+        order = generator(self.seed, "satisfying texts", self.data.queries[query].query_id).permutation(len(texts))
+        kept = 0
+        for text in texts[order].tolist():
+            if kept == MOST:
+                return
+            if not self.data.may_satisfy(query, text):
+                kept += 1
+                yield text
+
+    def added(self, drawn: Sequence[Drawn], count: int, epoch: str) -> list[Drawn]:
+        """Drawn queries with further negatives, at most `count` each.
+
+        Args:
+            drawn: queries with their positives and negatives.
+            count: of further negatives.
+            epoch: what the draw depends on, beside the seed.
+        """
+        random = generator(self.seed, "satisfying negatives", epoch)
+        more = []
+        for query, positive, negatives in drawn:
+            pool = self._texts[query]
+            some = [pool[place] for place in random.permutation(len(pool))[:count].tolist()]
+            more.append((query, positive, list(dict.fromkeys([*negatives, *some]))))
+        return more
