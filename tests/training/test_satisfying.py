@@ -1,4 +1,4 @@
-"""Negatives with the right value of something else: all of them satisfy the conditions, and none may satisfy the query."""
+"""Negatives with the right value of something else: all satisfy the conditions, and none may satisfy the query."""
 
 from __future__ import annotations
 
