@@ -52,7 +52,7 @@ class Training:
 
     Attributes:
         name: name of its folder.
-        kind: "bi-encoder", "colbert", "splade", "aggretriever", "numcolbert" or "deepquant".
+        kind: "bi-encoder", "colbert", "splade", "aggretriever", "numcolbert", "deepquant" or "codedcolbert".
         bench, model: benchmark with the training queries, and the model to fine-tune.
         joint, teacher: as in `train_retriever`.
         recipe: options of `ContrastiveRecipe`; texts may name inputs.

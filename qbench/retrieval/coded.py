@@ -1,11 +1,12 @@
 """Coded late interaction: token vectors with reserved dimensions in which MaxSim itself compares quantities.
 
-    document   [v_j ; 0 ; 0] for each token j, and [v_j ; x ; h_j] for each token of a mention's value, unit and concept
+    document   [v_j ; 0 ; 0] for each token j, and for each code x of a mention [v_j ; x ; h_j] for each token of its
+               value, unit and concept
     query      [v_i ; 0 ; 0] for each token i, and for each condition [b/n v_i ; a/n w ; c/n h_i] for its n search words
 
-with x and w of `qbench.scoring.value_code`, h the `word_code` of the folded word that a token is of (0 in a value), and
-a = `code_weight`, b = `token_weight` and c = `word_weight`: a word of the query finds its
-best partner among tokens of mentions that satisfy the condition. Nothing is trained for it, and the index is that of
+with x and w of `qbench.scoring.value_code`, h the `word_code` of the folded word that a token is of (0 in a value; left
+out where c is 0), and a = `code_weight`, b = `token_weight` and c = `word_weight`: a word of the query finds its best
+partner among tokens of mentions that satisfy the condition. Nothing has to be trained for it, and the index is that of
 every other multi-vector model: one matrix, MaxSim, candidates from centroids, compression. Documents' quantities are
 read when the index is made.
 """
@@ -64,16 +65,18 @@ class CodedEncoder:
         encoder: the model.
         code: the grids of the corpus' units.
         mentions: of a document's text.
+        words: whether vectors have codes of words, too.
     """
 
     encoder: MultiVector
     code: ValueCode
     mentions: Callable[[str], Sequence[Quantity]]
+    words: bool = False
 
     @property
     def dimension(self) -> int:
         """Numbers in a vector."""
-        return self.encoder.dimension + DIMENSION + WORD_SIGNS
+        return self.encoder.dimension + DIMENSION + (WORD_SIGNS if self.words else 0)
 
     @property
     def trained(self) -> bool:
@@ -90,13 +93,13 @@ class CodedEncoder:
         for text, (vectors, offsets) in zip(texts, self._tokens(texts, role), strict=True):
             parts = [_with_codes(vectors)]
             mentions = self.mentions(text) if role == "document" else ()
-            words = _word_codes(text, offsets if mentions else [])
+            words = self._word_codes(text, offsets) if mentions else None
             for mention in mentions:
                 owners = mention_tokens(offsets, mention)
                 own = owners >= 0
-                named = words[own] * (owners[own] > 0)[:, None]
-                parts.append(_with_codes(vectors[own], self.code.mention(mention), named))
-            rows.append(np.concatenate(parts))
+                named = None if words is None else words[own] * (owners[own] > 0)[:, None]
+                parts += [_with_codes(vectors[own], code, named) for code in self.code.mention(mention)]
+            rows.append(np.concatenate(parts)[:, : self.dimension])
         lengths = np.array([len(some) for some in rows], np.int64)
         return lengths, np.concatenate(rows) if rows else np.empty((0, self.dimension), np.float32)
 
@@ -109,13 +112,27 @@ class CodedEncoder:
         """
         ((vectors, offsets),) = self._tokens([search.text], "query")
         meant = search_tokens(search.text, offsets, search.conditions, search.terms) or list(range(len(vectors)))
-        words = _word_codes(search.text, offsets)[meant]
+        words = self._word_codes(search.text, offsets)
         token, value, word = (np.float32(weight / len(meant)) for weight in weights)
+        named = None if words is None else word * words[meant]
         parts = [_with_codes(vectors)]
         for condition in search.conditions:
             code = self.code.condition(condition)
-            parts.append(_with_codes(token * vectors[meant], value * code, word * words))
-        return np.concatenate(parts)
+            parts.append(_with_codes(token * vectors[meant], value * code, named))
+        return np.concatenate(parts)[:, : self.dimension]
+
+    def _word_codes(self, text: str, offsets: Sequence[Span]) -> NDArray[np.float32] | None:
+        """The code of the folded word that each token is of, zeros for none, shape (tokens, WORD_SIGNS); or None."""
+        if not self.words:
+            return None
+        words = list(_WORD.finditer(text))
+        owners = token_owners(offsets, [match.span() for match in words])
+        codes = np.zeros((len(offsets), WORD_SIGNS), np.float32)
+        for place, owner in enumerate(owners):
+            if owner >= 0:
+                for word in folded((words[owner].group(),)):
+                    codes[place] += word_code(word)
+        return codes
 
     def _tokens(self, texts: Sequence[str], role: Role) -> list[tuple[NDArray[np.float32], list[Span]]]:
         """The vectors of each text's tokens that are kept, and the characters of each."""
@@ -173,18 +190,6 @@ def _in(piece: str, terms: set[str]) -> bool:
     return any(piece.casefold() in term for term in terms)
 
 
-def _word_codes(text: str, offsets: Sequence[Span]) -> NDArray[np.float32]:
-    """The code of the folded word that each token is of, zeros for none; shape (tokens, WORD_SIGNS)."""
-    words = list(_WORD.finditer(text))
-    owners = token_owners(offsets, [match.span() for match in words])
-    codes = np.zeros((len(offsets), WORD_SIGNS), np.float32)
-    for place, owner in enumerate(owners):
-        if owner >= 0:
-            for word in folded((words[owner].group(),)):
-                codes[place] += word_code(word)
-    return codes
-
-
 def _with_codes(
     vectors: NDArray[np.float32],
     value: NDArray[np.float32] | None = None,
@@ -233,12 +238,14 @@ def open_coded(stage: Stage, options: CodedOptions, context: RankerContext) -> O
     """
     mentions = context.quantities()
     plain = load_multi_vector_encoder(options.model, max_length=options.max_length)
-    encoder = CodedEncoder(plain, value_code(mentions.table), mentions_by_text(mentions, context.corpus["passage"]))
+    texts = mentions_by_text(mentions, context.corpus["passage"])
+    encoder = CodedEncoder(plain, value_code(mentions.table), texts, options.word_weight > 0)
     params = {
         "model": model_digest(model_folder(options.model), "multi-vector"),
         "max_length": options.max_length,
         "dtype": options.dtype,
         "quantities": mentions.digest,
+        "words": encoder.words,
     }
     opened = open_late_interaction("coded token vectors", encoder, params, stage, options, context)
     ranker: Any = opened.ranker
@@ -249,6 +256,15 @@ def open_coded(stage: Stage, options: CodedOptions, context: RankerContext) -> O
 
 def value_code(table: pl.DataFrame) -> ValueCode:
     """The grids of a corpus' units, from the quantities of its documents (`quantity_schema`)."""
+    return ValueCode.of(*stated_ends(table))
+
+
+def stated_ends(table: pl.DataFrame) -> tuple[list[str], NDArray[np.float64]]:
+    """The unit's name and the value of each end of n quantities, each of length 2 n.
+
+    Args:
+        table: `quantity_schema`.
+    """
     names = [unit_name(*row) for row in table.select("base_unit", "change").iter_rows()]
     both = ends(*(table[name].to_numpy() for name in ("base_value", "base_high", "comparator")))
-    return ValueCode.of([*names, *names], np.concatenate(both))
+    return [*names, *names], np.concatenate(both)

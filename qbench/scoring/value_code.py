@@ -1,23 +1,29 @@
 """Quantities as vectors whose dot product says whether a value satisfies a condition: reserved dimensions of MaxSim.
 
-A mention's code x and a condition's code w, with s = 1 if their units compare and about 0 if not:
+A mention has one or more codes x, and a condition a code w, with s = 1 if their units compare and about 0 if not:
 
-    x . w = s - (number of its ends that do not satisfy the condition)
+    max over x of x . w = s - (number of the mention's ends that do not satisfy the condition)
 
-so that it is 1 for a mention that satisfies the condition, and about 0 or less for every other. Blocks of dimensions:
+so that it is 1 for a mention that satisfies the condition, and about 0 or less for every other. The values of a unit in
+the corpus, in order, are its levels, and neighbouring levels a cell. One code says in which cell an end lies, another
+also which level of the cell it is: a condition asks of the one whether the whole cell satisfies it, and of the other,
+in the cell of its border, which levels do. MaxSim takes the code that has the answer. Blocks of dimensions:
 
-    value       a mention's ends, a half each, on a grid of its unit's values in the corpus: at a knot, or shared by the
-                two knots beside it. A condition has 0 at knots that satisfy it, -2 at those that do not, and at the
-                knot before a value that lies between two as much as makes x . w = s - 1/2 just there.
+    cells       the cell of each end, a half for each; places before and behind for ends that are open. A condition has
+                0 at cells that satisfy it as a whole, -2 at those that do not.
+    borders     the cell of each end, in codes that say its level, too. A condition has 0 at cells that satisfy it in
+                part, -2 at the others.
+    levels      the level within that cell, in one of three places that cells have in turn. A condition has 0 at levels
+                that satisfy it, -2 at those that do not.
     equal       cos and sin of log|value| at fixed frequencies: their kernel is 1 for the same value, 0.70 for one that
-                is 0.1 % off, 0.57 at 0.3 %, 0.32 at 1 %, 0.27 at 10 %.
+                is 0.1 % off, 0.57 at 0.3 %, 0.32 at 1 %, 0.27 at 10 %: for "=" among values that share a level.
     unit        a dimension of its own for each of the corpus' most frequent units, random signs drawn from the name of
                 any other: 1 for the same unit, 0 or a small random number for two.
 
-Values are in the unit in which they compare, converted before they are encoded. Knots are the ends of the corpus' own
-mentions, all of them or evenly many: two values are told apart if a knot lies between them, and "=" by the equal block,
-too. An end that a mention excludes ("more than 500") is a value of its own beside it, so that it satisfies "> 500" and
-500 does not.
+Values are in the unit in which they compare, converted before they are encoded. Where a unit has more values than
+levels, neighbours share one, and count a half at a border that lies among them; so do levels where a range ("between")
+has its two borders in two cells of one turn. An end that a mention excludes ("more than 500") is a value of its own
+beside it, so that it satisfies "> 500" and 500 does not.
 """
 
 from __future__ import annotations
@@ -25,9 +31,10 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -35,8 +42,13 @@ from numpy.typing import NDArray
 
 from qbench.quantities.types import Condition, Quantity
 
-KNOTS = 62
-"""Values on a unit's grid; before and behind them is a place for an open end."""
+CELLS, FINE = 64, 16
+"""Cells of a unit, and levels of a cell, at most."""
+
+TURNS = 3
+"""Cells in turn have levels of their own: a range has two borders, most often in cells of different turns."""
+
+LEVELS = CELLS * FINE
 
 FREQUENT, SIGNS = 16, 32
 """Units with a dimension of their own; random signs of all others."""
@@ -45,16 +57,17 @@ FREQUENCIES = 16
 WORD_SIGNS = 64
 """Numbers in a word's code."""
 
-_ENDS = KNOTS + 2
-DIMENSION = _ENDS + 2 * FREQUENCIES + FREQUENT + SIGNS
+_BEFORE, _CELLS, _BEHIND = 0, 1, CELLS + 1
+_BORDERS = CELLS + 2
+_LEVELS = _BORDERS + CELLS
+_EQUAL = slice(_LEVELS + TURNS * FINE, _LEVELS + TURNS * FINE + 2 * FREQUENCIES)
+_UNIT = slice(_EQUAL.stop, _EQUAL.stop + FREQUENT + SIGNS)
+
+DIMENSION = _UNIT.stop
 """Numbers in a code."""
 
-_VALUE = slice(0, _ENDS)
-_EQUAL = slice(_ENDS, _ENDS + 2 * FREQUENCIES)
-_UNIT = slice(_ENDS + 2 * FREQUENCIES, DIMENSION)
-
 _OUTSIDE = -2.0
-"""Of a condition at a knot that does not satisfy it: an end counts a half in a mention's code."""
+"""Of a condition at what does not satisfy it: an end counts a half in a mention's code."""
 
 _BESIDE = 1e-6
 """How far the end that a mention excludes is moved inwards: more than values that are equal may differ."""
@@ -65,17 +78,103 @@ _NEAR = 1e-9
 _RATES = 3.0 * 1.6 ** np.arange(FREQUENCIES)
 """Radians per unit of log value: the kernel's width runs from a factor of two to a hundredth of a percent."""
 
+Place = tuple[int, ...]
+"""Dimensions that an end has a half in."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The values of a unit in order, as levels: one value each, or neighbours where there are more than `LEVELS`.
+
+    Attributes:
+        first, last: shape (n,), the lowest and the highest value of each level, ascending.
+    """
+
+    first: NDArray[np.float64]
+    last: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> Grid:
+        """The grid of finite values.
+
+        If they are too many, the most frequent half of `LEVELS` have levels of their own, for these are asked about
+        most, and all between two of them share one.
+        """
+        distinct, counts = np.unique(values, return_counts=True)
+        if distinct.size <= LEVELS:
+            return cls(distinct, distinct)
+        own = np.zeros(distinct.size, dtype=bool)
+        own[np.argsort(-counts, kind="stable")[: LEVELS // 2 - 1]] = True
+        starts = np.flatnonzero(np.append(True, own[1:] | own[:-1]))
+        return cls(distinct[starts], distinct[np.append(starts[1:], distinct.size) - 1])
+
+    @property
+    def of_cell(self) -> int:
+        """Number of levels of a cell, the last one's apart."""
+        return max(-(-self.first.size // CELLS), 1)
+
+    def level(self, value: float) -> int:
+        """The level of a value, or the nearest; 0 without any."""
+        at = int(np.searchsorted(self.last, value - abs(value) * _NEAR))
+        if at == self.first.size:
+            return max(at - 1, 0)
+        before = at and value < self.first[at] and value - self.last[at - 1] < self.first[at] - value
+        return at - 1 if before else at
+
+    def places(self, end: float) -> list[Place]:
+        """The dimensions of an end, by its cell, and by its level where a cell is not enough to tell it.
+
+        Args:
+            end: a value, or infinite.
+        """
+        if not math.isfinite(end) or not self.first.size:
+            return [(_BEHIND if end == math.inf else _BEFORE,)]
+        level = self.level(end)
+        cell, within = divmod(level, self.of_cell)
+        coarse = (_CELLS + cell,)
+        if self.of_cell == 1 and self.first[level] == self.last[level]:
+            return [coarse]
+        return [coarse, (_BORDERS + cell, _LEVELS + FINE * (cell % TURNS) + within)]
+
+    def satisfied(self, condition: Condition) -> NDArray[np.float64]:
+        """Shares of levels that satisfy a condition: 1, 0, or a half where only some of a level's values do."""
+        if condition.comparator == "!=":
+            return 1.0 - self._within(condition.base_value, condition.base_value)
+        low, high = condition.base_value, condition.base_high
+        if condition.comparator in ("<", "<="):
+            return self._within(-math.inf, high, beyond=condition.comparator == "<")
+        if condition.comparator in (">", ">="):
+            return self._within(low, math.inf, beyond=condition.comparator == ">")
+        return self._within(low, low if condition.comparator == "=" else high)
+
+    def _within(self, low: float, high: float, *, beyond: bool = False) -> NDArray[np.float64]:
+        """Shares of levels within two values, which count, too, unless it is `beyond` them."""
+        near = [abs(value) * _NEAR if math.isfinite(value) else 0.0 for value in (low, high)]
+        if beyond:
+            lowest, highest = low + near[0], high - near[1]
+            whole, part = (self.first > lowest) & (self.last < highest), (self.last > lowest) & (self.first < highest)
+        else:
+            lowest, highest = low - near[0], high + near[1]
+            whole, part = (
+                (self.first >= lowest) & (self.last <= highest),
+                (self.last >= lowest) & (self.first <= highest),
+            )
+        return (whole.astype(float) + part) / 2
+
+
+_NO_GRID = Grid(np.empty(0), np.empty(0))
+
 
 @dataclass(frozen=True)
 class ValueCode:
     """The grids of a corpus' units.
 
     Attributes:
-        knots: of each unit, ascending; units of `Quantity.base_unit` with the change, as `unit_name` gives them.
+        grids: of each unit; units of `Quantity.base_unit` with the change, as `unit_name` gives them.
         frequent: the dimension of each unit that has one of its own.
     """
 
-    knots: dict[str, NDArray[np.float64]]
+    grids: dict[str, Grid]
     frequent: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -89,44 +188,47 @@ class ValueCode:
         names = np.array(list(units), dtype=object)
         finite = np.isfinite(values)
         counts = Counter(names[finite])
-        knots = {str(unit): _grid(values[finite & (names == unit)]) for unit in sorted(counts)}
+        grids = {str(unit): Grid.of(values[finite & (names == unit)]) for unit in sorted(counts)}
         frequent = sorted(counts, key=lambda unit: (-counts[unit], unit))[:FREQUENT]
-        return cls(knots, {str(unit): place for place, unit in enumerate(frequent)})
+        return cls(grids, {str(unit): place for place, unit in enumerate(frequent)})
 
     def mention(self, quantity: Quantity) -> NDArray[np.float32]:
-        """The code of a mention, shape (DIMENSION,); zeros where its value is not finite."""
-        code = np.zeros(DIMENSION, np.float32)
+        """The codes of a mention, shape (1, 2 or 4, DIMENSION); one of zeros where its value is not finite."""
         name = unit_name(quantity.base_unit, quantity.change)
         if not (math.isfinite(quantity.base_value) and math.isfinite(quantity.base_high)):
-            return code
-        knots = self.knots.get(name, np.empty(0))
+            return np.zeros((1, DIMENSION), np.float32)
+        grid = self.grids.get(name, _NO_GRID)
         both = ends(*(np.array([value]) for value in (quantity.base_value, quantity.base_high, quantity.comparator)))
         low, high = (float(end[0]) for end in both)
-        code[_VALUE] = (_hat(knots, low) + _hat(knots, high)) / 2
-        if low == high:
-            code[_EQUAL] = _waves(low)
-        code[_UNIT] = self._unit(name)
-        return code
+        # An end that is the other has its place, too.
+        pairs = (
+            [(one, one) for one in grid.places(low)] if low == high else product(grid.places(low), grid.places(high))
+        )
+        rows = []
+        for pair in pairs:
+            code = np.zeros(DIMENSION, np.float32)
+            for place in (place for end in pair for place in end):
+                code[place] += 0.5
+            if low == high:
+                code[_EQUAL] = _waves(low)
+            code[_UNIT] = self._unit(name)
+            rows.append(code)
+        return np.array(rows)
 
     def condition(self, condition: Condition) -> NDArray[np.float32]:
         """The code of a condition, shape (DIMENSION,)."""
         code = np.zeros(DIMENSION, np.float32)
         name = unit_name(condition.base_unit, condition.change)
-        knots = self.knots.get(name, np.empty(0))
-        low, high = condition.base_value, condition.base_high
-        comparator = condition.comparator
-        if comparator == "=":
-            # The knots beside it satisfy it as far as the grid knows; the kernel tells the rest.
-            first, last = _beside(knots, low)
-            code[_VALUE] = np.minimum(_outside(knots, first, below=True), _outside(knots, last, below=False)) - 1.0
-            code[_EQUAL] = _waves(low)
-        elif comparator == "!=":
-            code[_EQUAL] = -_waves(low)
-        if comparator in (">", ">=", "between"):
-            code[_VALUE] = _outside(knots, low, below=True, itself=comparator == ">")
-        if comparator in ("<", "<=", "between"):
-            above = _outside(knots, high, below=False, itself=comparator == "<")
-            code[_VALUE] = np.minimum(code[_VALUE], above)
+        grid = self.grids.get(name, _NO_GRID)
+        shares = grid.satisfied(condition)
+        if condition.comparator == "=" and ((shares > 0) & (shares < 1)).any():
+            # Values that share the level satisfy it as far as the grid knows; the kernel tells the rest.
+            shares = np.ceil(shares)
+            code[:_LEVELS] = -1.0
+            code[_EQUAL] = _waves(condition.base_value)
+        code[_BEFORE] += 0.0 if condition.comparator in ("<", "<=", "!=") else _OUTSIDE
+        code[_BEHIND] += 0.0 if condition.comparator in (">", ">=", "!=") else _OUTSIDE
+        _add_weights(code, shares, grid.of_cell)
         code[_UNIT] = self._unit(name)
         return code
 
@@ -138,6 +240,31 @@ class ValueCode:
         else:
             made[FREQUENT:] = _signs(name, SIGNS)
         return made
+
+
+def _add_weights(code: NDArray[np.float32], shares: NDArray[np.float64], of_cell: int) -> None:
+    """Add a condition's weights at cells and levels to its code.
+
+    Args:
+        code: shape (DIMENSION,), changed.
+        shares: of each level that satisfies it.
+        of_cell: levels of a cell.
+    """
+    code[_CELLS:_BEHIND] += _OUTSIDE
+    code[_BORDERS:_LEVELS] += _OUTSIDE
+    borders: list[list[NDArray[np.float64]]] = [[] for _ in range(TURNS)]
+    for cell, start in enumerate(range(0, len(shares), of_cell)):
+        levels = shares[start : start + of_cell]
+        if (levels == 1).all():
+            code[_CELLS + cell] -= _OUTSIDE
+        elif levels.any():
+            code[_BORDERS + cell] -= _OUTSIDE
+            borders[cell % TURNS].append(np.pad(levels, (0, FINE - len(levels))))
+    for turn, some in enumerate(borders):
+        if some:
+            first = _LEVELS + FINE * turn
+            # What is half sure takes a half off a mention both of whose ends are there.
+            code[first : first + FINE] += _OUTSIDE * (1 - np.mean(some, axis=0)) ** 2
 
 
 def ends(
@@ -179,68 +306,6 @@ def unit_name(base_unit: str, change: str) -> str:
     return f"{base_unit} {change}".strip()
 
 
-def _grid(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """At most `KNOTS` of some values, ascending; each stands for as many mentions as others."""
-    distinct = np.unique(values)
-    if distinct.size <= KNOTS:
-        return distinct
-    ranked = np.sort(values)
-    return np.unique(ranked[np.linspace(0, ranked.size - 1, KNOTS).round().astype(int)])
-
-
-def _outside(knots: NDArray[np.float64], value: float, *, below: bool, itself: bool = False) -> NDArray[np.float32]:
-    """A condition's weights at the knots: `_OUTSIDE` below a value, or above it, 0 beyond; shape (KNOTS + 2,).
-
-    Where the value lies between two knots, the one outside has as much as takes a half off a mention just there.
-
-    Args:
-        knots: of the unit, ascending.
-        value: the border.
-        below: the values below it are outside; else those above.
-        itself: the value itself is outside, too.
-    """
-    if not below:
-        return _outside(-knots[::-1], -value, below=True, itself=itself)[_mirrored(len(knots))]
-    near = abs(value) * _NEAR
-    places = np.concatenate([[-math.inf], knots, [math.inf] * (_ENDS - 1 - len(knots))])
-    out = places <= value + near if itself else places < value - near
-    weights = np.where(out, _OUTSIDE, 0.0).astype(np.float32)
-    last = int(out.sum()) - 1
-    if last >= 1 and places[last] < value - near and last + 1 <= len(knots):
-        share = (places[last + 1] - value) / (places[last + 1] - places[last])
-        weights[last] = max(_OUTSIDE, _OUTSIDE / 4 / max(share, _NEAR))
-    return weights
-
-
-def _beside(knots: NDArray[np.float64], value: float) -> tuple[float, float]:
-    """The knots before and behind a value, or itself where there is none, or where it is a knot."""
-    near = abs(value) * _NEAR
-    first = int(np.searchsorted(knots, value + near, side="right")) - 1
-    last = int(np.searchsorted(knots, value - near, side="left"))
-    return float(knots[first]) if first >= 0 else value, float(knots[last]) if last < len(knots) else value
-
-
-def _mirrored(count: int) -> NDArray[np.int64]:
-    """Where each place of a grid of `count` knots is on the grid of their negatives."""
-    return np.array([count + 1, *range(count, 0, -1), *[0] * (_ENDS - 1 - count)])
-
-
-def _hat(knots: NDArray[np.float64], value: float) -> NDArray[np.float32]:
-    """Where a value lies on a grid: shares of the two knots beside it, which add up to 1; shape (KNOTS + 2,)."""
-    shares = np.zeros(_ENDS, np.float32)
-    if value == -math.inf or not len(knots):
-        shares[0] = 1.0
-    elif value == math.inf:
-        shares[-1] = 1.0
-    else:
-        at = float(np.interp(value, knots, np.arange(1.0, len(knots) + 1)))
-        below = int(at)
-        shares[below] = below + 1 - at
-        if at > below:
-            shares[below + 1] = at - below
-    return shares
-
-
 def _waves(value: float) -> NDArray[np.float32]:
     """Cos and sin of log|value| at all rates, with the value's sign; their dot product with themselves is 1."""
     size = math.log(abs(value)) if value else -700.0
@@ -255,9 +320,3 @@ def _signs(name: str, count: int) -> NDArray[np.float32]:
     digest = hashlib.sha256(name.encode()).digest()
     bits = np.unpackbits(np.frombuffer(digest, np.uint8))[:count]
     return ((2.0 * bits - 1) / math.sqrt(count)).astype(np.float32)
-
-
-def codes(code: ValueCode, mentions: Sequence[Quantity]) -> NDArray[np.float32]:
-    """The codes of n mentions, shape (n, DIMENSION)."""
-    rows = [code.mention(mention) for mention in mentions]
-    return np.array(rows, np.float32).reshape(len(rows), DIMENSION)

@@ -16,13 +16,16 @@ import numpy as np
 from qbench.models.multi_vector import load_multi_vector_encoder, token_offsets
 from qbench.models.single_vector import Role
 from qbench.quantities.types import Quantity, Span
-from qbench.retrieval.coded import mention_tokens, search_tokens
-from qbench.scoring.value_code import DIMENSION, ValueCode
+from qbench.retrieval.coded import mention_tokens, search_tokens, stated_ends
+from qbench.scoring.value_code import DIMENSION, ValueCode, ends, unit_name
 from qbench.training.outputs import Embedded
+from qbench.training.satisfying import stated_values
 from qbench.training.students import LateInteractionStudent
 
 if TYPE_CHECKING:
+    from qbench.benchmark.benchmark import Benchmark
     from qbench.benchmark.types import Query
+    from qbench.training.triples import Triples
 
 Copies = list[tuple[int, float, Any]]
 """Of a text: the tokens that stand once more among its vectors, each with its weight and the code behind it."""
@@ -39,7 +42,7 @@ class CodedStudent(LateInteractionStudent):
     """
 
     code: ValueCode = field(default_factory=lambda: ValueCode({}))
-    token_weight: float = 10.0
+    token_weight: float = 20.0
     code_weight: float = 20.0
 
     reads_numbers: ClassVar[bool] = True
@@ -79,8 +82,8 @@ class CodedStudent(LateInteractionStudent):
     def _stated(self, mentions: Sequence[Quantity], offsets: Sequence[Span]) -> Copies:
         copies: Copies = []
         for mention in mentions:
-            code = self.code.mention(mention)
-            copies += [(int(place), 1.0, code) for place in np.flatnonzero(mention_tokens(offsets, mention) >= 0)]
+            own = np.flatnonzero(mention_tokens(offsets, mention) >= 0).tolist()
+            copies += [(place, 1.0, code) for code in self.code.mention(mention) for place in own]
         return copies
 
 
@@ -108,6 +111,21 @@ def with_copies(embedded: Embedded, copies: Sequence[Copies]) -> Embedded:
     own = torch.nn.functional.pad(embedded.vectors, (0, DIMENSION))
     vectors = torch.cat([own, torch.cat([again, behind], dim=2)], dim=1)
     return Embedded(vectors, torch.cat([embedded.counted, torch.from_numpy(there).to(at.device)], dim=1))
+
+
+def code_of(benchmarks: Sequence[Benchmark], data: Sequence[Triples]) -> ValueCode:
+    """The grids of the units of all documents, and of the samples that were made from them.
+
+    Args:
+        benchmarks: whose documents they are.
+        data: their triples.
+    """
+    parts = [stated_ends(one.quantities) for one in benchmarks if one.quantities is not None]
+    for stated in map(stated_values, data):
+        for unit, values in stated.items():
+            names = [unit_name(unit, change) for change in values.changes]
+            parts.append(([*names, *names], np.concatenate(ends(values.low, values.high, values.comparators))))
+    return ValueCode.of([name for names, _ in parts for name in names], np.concatenate([part for _, part in parts]))
 
 
 def open_coded_student(model: str, *, code: ValueCode | None = None, **options: Any) -> CodedStudent:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.errors import InputError, OptionError
@@ -20,10 +19,9 @@ from qbench.models.folders import model_digest, model_folder
 from qbench.options import declared, refusal
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
-from qbench.retrieval.coded import value_code
-from qbench.scoring.value_code import ValueCode
 from qbench.store import Manifest
 from qbench.training.batch import Batch
+from qbench.training.coded import code_of
 from qbench.training.dev import DevPool, dev_pool
 from qbench.training.kinds import Kind
 from qbench.training.losses import LOSSES, Loss
@@ -122,7 +120,7 @@ def _task(
     if kind in ("numcolbert", "deepquant"):
         own["units"] = sorted({unit for some in (data, general) if some for unit in some.units})
     if kind == "codedcolbert":
-        own["code"] = _value_code(benchmark, joint)
+        own["code"] = code_of([one for one in (benchmark, joint) if one], [one for one in (data, general) if one])
     with seeded(recipe.seed):
         student = open_student(
             kind,
@@ -142,12 +140,6 @@ def _task(
     if teacher is not None:
         loss = Loss(Distillation(_teacher(teacher, recipe), recipe.temperature), "like a teacher")
     return RetrieverTask(student, loss, data, general, held_out, recipe)
-
-
-def _value_code(benchmark: Benchmark, joint: Benchmark | None) -> ValueCode:
-    """The grids of the units of all documents that are learnt from."""
-    tables = [one.quantities for one in (benchmark, joint) if one is not None and one.quantities is not None]
-    return value_code(pl.concat(tables)) if tables else ValueCode({})
 
 
 def _own_options(kind: Kind, recipe: ContrastiveRecipe) -> dict[str, Any]:

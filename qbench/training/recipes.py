@@ -220,7 +220,7 @@ class ContrastiveRecipe(Recipe):
         keyed=False,
     )
     token_weight: float = option(
-        10.0,
+        20.0,
         help="Weight of how near its tokens are to the query's words.",
         low=0,
         models=("codedcolbert",),

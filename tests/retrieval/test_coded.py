@@ -80,7 +80,10 @@ def test_without_conditions_it_is_colbert(tiny, tmp_path):
     found = made.ranker.search(Search("q", "boats over 4"))
     expected = plain.similarity(plain.encode_query(["boats over 4"]), plain.encode_document(texts))[0].numpy()
     np.testing.assert_allclose(found.scores, expected[found.docs], atol=1e-4)
-    assert made.ranker.tokens.dimension == plain.get_embedding_dimension() + DIMENSION + WORD_SIGNS
+    assert made.ranker.tokens.dimension == plain.get_embedding_dimension() + DIMENSION
+    words, _ = opened(tiny, tmp_path, ", dtype=float32, word_weight=1")
+    assert words.ranker.tokens.dimension == made.ranker.tokens.dimension + WORD_SIGNS
+    np.testing.assert_allclose(words.ranker.search(Search("q", "boats over 4")).scores, found.scores, atol=1e-4)
 
 
 def test_weights_of_nearly_zero_leave_colbert(tiny, tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from qbench.quantities.conditions import verdict
-from qbench.scoring.value_code import DIMENSION, KNOTS, ValueCode, _waves, codes, ends
+from qbench.scoring.value_code import CELLS, DIMENSION, LEVELS, TURNS, Grid, ValueCode, _waves, ends
 from tests.factories import condition, quantity
 
 VALUES = [-40.0, -1.5, 0.0, 0.02, 1.0, 2.0, 2.5, 7.0, 100.0, 1e6, 1e300, 1e-300]
@@ -30,7 +30,7 @@ def grid(values=VALUES, units=("metre", "second", "")):
 
 
 def product(code, one, asked):
-    return float(code.mention(one) @ code.condition(asked))
+    return float((code.mention(one) @ code.condition(asked)).max())
 
 
 @pytest.mark.parametrize("comparator", ["=", "<", "<=", ">", ">=", "between"])
@@ -57,8 +57,8 @@ def test_units_are_converted_before():
 def test_not_equal_and_changes():
     code = grid(units=("metre", "metre up"))
     asked = condition("length", "!=", 2, "metre")
-    assert product(code, mention(2.0), asked) == pytest.approx(0, abs=1e-5)
-    assert product(code, mention(7.0), asked) > 0.4
+    assert product(code, mention(2.0), asked) < 1e-5
+    assert product(code, mention(7.0), asked) == pytest.approx(1, abs=1e-5)
     level = condition("length", ">", 1, "metre")
     assert product(code, mention(7.0, change="up"), level) < 0.6  # a change is no level
     assert product(code, mention(7.0, change="up"), replace(level, change="up")) > 0.99
@@ -87,11 +87,11 @@ def test_an_end_that_is_excluded_is_not_the_value_itself(value, stated, asked):
 
 
 def test_upper_ends_of_ranges_are_values_of_the_grid():
-    """Without a knot at 70, 2 to 70 would lie between 60 and 1000 as 70 does not."""
+    """Without a level of 70, 2 to 70 would end at 60."""
     lows = [mention(value) for value in (1.0, 2.0, 60.0, 1000.0)]
     whole = mention(2.0, high=70.0, base_high=70.0, comparator="between")
     code = of_mentions(*lows, whole)
-    assert 70.0 in code.knots["metre"]
+    assert 70.0 in code.grids["metre"].first
     assert product(code, whole, condition("length", "<=", 70, "metre")) > 0.99
     assert product(code, whole, condition("length", "<", 70, "metre")) < 0.6
 
@@ -101,26 +101,90 @@ def test_the_kernel_of_equality_is_what_the_page_says():
     np.testing.assert_allclose([waves[0] @ other for other in waves], [1, 0.70, 0.57, 0.32, 0.27], atol=0.02)
 
 
-def test_between_knots_a_product_rises_with_the_value():
-    values = np.linspace(1, 1000, 5000)
-    code = ValueCode.of(["metre"] * len(values), values)
-    asked = condition("length", ">", 500, "metre")
-    found = [product(code, mention(value), asked) for value in (300, 480, 510, 530, 560, 900)]
-    assert found == sorted(found)
-    assert found[1] < 0.6
-    assert found[-2] > 0.99
-    assert len(code.knots["metre"]) == KNOTS
-    same = condition("length", "=", 500.5, "metre")
-    assert product(code, mention(500.5), same) > 0.99
-    assert product(code, mention(530.0), same) < 0.6
+def steps(count):
+    """Values apart, and the code of a corpus that has each once."""
+    values = np.arange(1.0, count + 1)
+    return values, ValueCode.of(["metre"] * count, values)
+
+
+@pytest.mark.parametrize("count", [1, 2, CELLS, CELLS + 1, 3 * CELLS + 5, LEVELS])
+@pytest.mark.parametrize("comparator", ["=", "!=", "<", "<=", ">", ">="])
+def test_values_are_told_apart_exactly_while_each_has_a_level(count, comparator):
+    values, code = steps(count)
+    rows = [code.mention(mention(value)) for value in values]
+    assert max(len(some) for some in rows) == (1 if count <= CELLS else 2)
+    # In the middle of a cell, at its ends, beyond all values, and between two of them.
+    for asked in (values[0], values[-1], values[count // 2], values[count // 3] + 0.5, 0.5, count + 7.0):
+        wanted = condition("length", comparator, float(asked), "metre")
+        found = np.array([(some @ code.condition(wanted)).max() for some in rows])
+        met = np.array([verdict(mention(value), wanted) == "met" for value in values])
+        np.testing.assert_allclose(found[met], 1, atol=1e-5)
+        assert (found[~met] < 1e-5).all()
+
+
+@pytest.mark.parametrize(("low", "high"), [(100, 100), (100, 103), (100, 117), (100, 900), (1, LEVELS), (0, 5000)])
+def test_ranges_are_exact_but_where_both_borders_are_in_cells_of_one_turn(low, high):
+    values, code = steps(LEVELS)
+    wanted = condition("length", "between", float(low), "metre", float(high))
+    found = np.array([(code.mention(mention(v)) @ code.condition(wanted)).max() for v in values])
+    met = (values >= low) & (values <= high)
+    grid = code.grids["metre"]
+    cells = [grid.level(float(value)) // grid.of_cell for value in (low, high)]
+    if cells[0] != cells[1] and (cells[1] - cells[0]) % TURNS == 0:
+        inside = np.isin(np.arange(len(values)) // grid.of_cell, cells)
+        assert set(found[inside].round(3)) <= {0.5, 1.0, -1.0, 0.0}
+        met, found = met[~inside], found[~inside]
+    np.testing.assert_allclose(found[met], 1, atol=1e-5)
+    assert (found[~met] < 1e-5).all()
+
+
+def test_stated_ranges_have_both_ends_within():
+    values, code = steps(LEVELS)
+    for low, high in ((100, 103), (100, 140), (300, 800)):
+        one = mention(float(low), high=float(high), base_high=float(high), comparator="between")
+        assert len(code.mention(one)) == 4
+        for comparator, border in ((">", low - 1), (">=", low), ("<=", high), ("<", high + 1)):
+            assert product(code, one, condition("length", comparator, border, "metre")) == pytest.approx(1, abs=1e-5)
+        for comparator, border in ((">", low), (">", high), ("<", high), ("<", low)):
+            assert product(code, one, condition("length", comparator, border, "metre")) < 1e-5
+
+
+def test_more_values_than_levels_the_frequent_ones_are_exact():
+    rare = np.linspace(1, 1000, 5000)
+    round_ones = np.repeat(np.arange(50.0, 1000.0, 50.0), 20)
+    code = ValueCode.of(["metre"] * (rare.size + round_ones.size), np.concatenate([rare, round_ones]))
+    grid = code.grids["metre"]
+    assert grid.first.size <= LEVELS
+    assert (grid.first <= grid.last).all()
+    assert (grid.last[:-1] < grid.first[1:]).all()
+    for border in (50.0, 500.0, 950.0):
+        asked = condition("length", ">=", border, "metre")
+        assert product(code, mention(border), asked) == pytest.approx(1, abs=1e-5)
+        assert product(code, mention(float(rare[rare < border][-1])), asked) < 0.6
+    # Values that share a level count a half at a border among them, and "=" is told by the kernel.
+    level = int(np.argmax(grid.last - grid.first))
+    among = rare[(rare >= grid.first[level]) & (rare <= grid.last[level])]
+    assert among.size > 1
+    middle = float(among[among.size // 2])
+    more = [product(code, mention(float(value)), condition("length", ">", middle, "metre")) for value in among]
+    np.testing.assert_allclose(more, 0.5, atol=1e-5)
+    same = condition("length", "=", middle, "metre")
+    assert product(code, mention(middle), same) > 0.99
+    assert product(code, mention(middle + 300), same) < 0.6
+
+
+def test_values_that_no_document_has_take_the_nearest_level():
+    grid = Grid.of(np.array([1.0, 2.0, 4.0]))
+    assert [grid.level(value) for value in (-5.0, 1.0, 1.4, 1.6, 2.9, 3.1, 4.0, 9.0)] == [0, 0, 0, 1, 1, 2, 2, 2]
+    assert Grid.of(np.empty(0)).level(3.0) == 0
 
 
 def test_bad_values():
     code = ValueCode.of(["metre"] * 4, np.array([np.nan, np.inf, 1.0, 2.0]))
-    assert code.knots["metre"].tolist() == [1, 2]
+    assert code.grids["metre"].first.tolist() == [1, 2]
     broken = mention(1.0, base_value=float("nan"))
+    assert code.mention(broken).shape == (1, DIMENSION)
     assert not code.mention(broken).any()
-    assert codes(code, []).shape == (0, DIMENSION)
     for asked in (condition("x", ">", 1e300, "metre"), condition("x", "=", 5, "parsec"), condition("x", "<", -1e-300)):
-        made = codes(code, [mention(v, u) for v in (-1e300, 0.0, 1e-300, 1e300) for u in ("metre", "second", "")])
-        assert np.isfinite(made @ code.condition(asked)).all()
+        for one in (mention(v, u) for v in (-1e300, 0.0, 1e-300, 1e300) for u in ("metre", "second", "")):
+            assert np.isfinite(code.mention(one) @ code.condition(asked)).all()
