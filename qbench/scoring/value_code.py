@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -185,12 +184,13 @@ class ValueCode:
             units: n names.
             values: shape (n,), such as the `ends` of mentions; those that are not finite are left out.
         """
-        names = np.array(list(units), dtype=object)
-        finite = np.isfinite(values)
-        counts = Counter(names[finite])
-        grids = {str(unit): Grid.of(values[finite & (names == unit)]) for unit in sorted(counts)}
-        frequent = sorted(counts, key=lambda unit: (-counts[unit], unit))[:FREQUENT]
-        return cls(grids, {str(unit): place for place, unit in enumerate(frequent)})
+        of_unit: dict[str, list[float]] = {}
+        for unit, value in zip(units, values.tolist(), strict=True):
+            if math.isfinite(value):
+                of_unit.setdefault(unit, []).append(value)
+        grids = {unit: Grid.of(np.array(some)) for unit, some in sorted(of_unit.items())}
+        frequent = sorted(of_unit, key=lambda unit: (-len(of_unit[unit]), unit))[:FREQUENT]
+        return cls(grids, {unit: place for place, unit in enumerate(frequent)})
 
     def mention(self, quantity: Quantity) -> NDArray[np.float32]:
         """The codes of a mention, shape (1, 2 or 4, DIMENSION); one of zeros where its value is not finite."""
