@@ -234,10 +234,12 @@ def _day(tokens: Sequence[Token], number: Number) -> int | None:
 
 
 def _day_in_words(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "on May one", "Record April Three": nothing follows that the number could count."""
+    """ "on May one", "Record April Three": nothing follows that the number could count, but in "the May one deadline"."""
     first, last = number.first, number.last
     if not first or not is_month(tokens[first - 1]) or not 1 <= number.value <= 31:
         return None
+    if first > 1 and tokens[first - 2].low in ("the", "a", "this"):
+        return last
     after = tokens[last] if last < len(tokens) else None
     counts = after is not None and after.text.islower() and after.low not in FUNCTION_WORDS | VERBS
     return None if counts or (after is not None and after.text in "-%") else last
@@ -336,14 +338,18 @@ def _half_of_day(tokens: Sequence[Token], value: float, k: int) -> int | None:
 def names_a_year(tokens: Sequence[Token], first: int) -> bool:
     """Whether a bare number before a noun is the year of it, not the count: "its 2018 sales", "above 2002 levels".
 
-    A number from 1900 to 2035 without separators is one, unless what follows is usually counted ("2012 patients") or
+    A number from 1900 to 2035 without separators (to 2100 after a month) is one, unless what follows is usually counted ("2012 patients") or
     a word before it counts or acts ("about 2012 boats", "sold 2019 cars"); a round one (1900, 1950, 2000) only after a
     name or a possessive.
     """
     text = tokens[first].text
-    if len(text) != 4 or not text.isdecimal() or not 1900 <= int(text) <= 2035:
+    if len(text) != 4 or not text.isdecimal() or not 1900 <= int(text) <= 2100:
         return False
     before = tokens[first - 1] if first else None
+    if before is not None and first > 1 and before.text in MONTHS:
+        return True  # "the May 2028 notes"
+    if int(text) > _LAST_YEAR:
+        return False
     owned = before is not None and (before.text.endswith(("'s", "’s", "s'", "s’")) or before.low in _OWNERS)
     if owned or first + 1 >= len(tokens):
         return True
@@ -366,6 +372,7 @@ def names_a_year(tokens: Sequence[Token], first: int) -> bool:
     return int(text) % 50 != 0 or (named and before is not None and before.low not in FUNCTION_WORDS)
 
 
+_LAST_YEAR = 2035
 _BEFORE_SUMS = frozenset("about around some nearly almost roughly approximately over under more less than".split())
 _PARTS_OF_YEARS = frozenset("first second third fourth final last full".split())
 _YEAR_PARTS = frozenset("quarter half year".split())

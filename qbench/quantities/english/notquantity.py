@@ -363,13 +363,23 @@ def _end_of_labels(tokens: Sequence[Token], j: int) -> int:
         k = j
         while k < len(tokens) and k < j + 2 and tokens[k].low in (",", "and", "or", "to", "-", "–", "&"):
             k += 1
-        if k == j or k >= len(tokens) or not tokens[k].text.isdecimal() or len(tokens[k].text) > 3:
+        if k == j or k >= len(tokens) or not _is_like(tokens[k], tokens[j - 1]):
             return j
         after = tokens[k + 1] if k + 1 < len(tokens) else None
         counts = after is not None and after.kind == "word" and after.low not in FUNCTION_WORDS | VERBS
         if (counts and tokens[k - 1].text != "&") or (after is not None and after.text in "%°$€£"):
             return j
         j = k + 1
+
+
+def _is_like(token: Token, before: Token) -> bool:
+    """Whether a number may follow that of a label in its list: a short whole one, or "4.07" after "4.06"."""
+    whole, _, part = token.text.partition(".")
+    dotted = part.isdecimal() and before.text.partition(".")[0] == whole and "." in before.text
+    return whole.isdecimal() and len(whole) <= _LONGEST_LABEL and (dotted or whole == token.text)
+
+
+_LONGEST_LABEL = 3
 
 
 def _odds(tokens: Sequence[Token], number: Number) -> int | None:

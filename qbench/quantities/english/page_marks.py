@@ -154,12 +154,14 @@ def _footnote(tokens: Sequence[Token], number: Number) -> int | None:
     if mark.text == ":" and len(word.text) == _YEAR and word.text[:2] in ("19", "20") and word.text.isdecimal():
         return last if last < len(tokens) and tokens[last].text[:1].isupper() else None  # "during 2024:1 Value of"
     sure = word.text in ")”" or (word.kind == "word" and len(word.text) > 3 and word.low != "approx")
+    sure = sure or (last < len(tokens) and tokens[last].text.istitle() and glued(tokens[last - 1], tokens[last]))
     if not sure or (mark.text == ":" and not word.text.islower() and word.kind == "word"):
         return None
     if last >= len(tokens):
         return last if mark.text == "." else None
     after = tokens[last]
-    title = after.kind == "word" and after.text[:1].isupper() and (mark.text == "." or after.low in _OPENING)
+    told = word.low == "follows" and len(tokens[first].text) == 1  # "were as follows:1 Costs of"
+    title = after.kind == "word" and after.text[:1].isupper() and (mark.text == "." or told or after.low in _OPENING)
     return last if title or after.text in ".•" else None
 
 
