@@ -25,6 +25,7 @@ from qbench.quantities.english.denials import excludes, is_denied_verb
 from qbench.quantities.english.lexicon import CHANGE_VERBS, FUNCTION_WORDS, VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, glued
+from qbench.quantities.english.written import NUMERALS
 from qbench.quantities.types import NEGATED, Change, MentionComparator
 
 MARKS = frozenset(
@@ -474,6 +475,8 @@ def _closes(tokens: Sequence[Token], phrase: Phrase, first: int, last: int) -> b
         return False
     if following is None:
         return True
+    if following.low == "than" and any(t.kind == "number" or t.low in NUMERALS for t in tokens[last + 1 : last + 3]):
+        return False  # "5,000 shares, or less than 2 %"
     if following.kind == "number" or following.text in ("$", "€", "£", "¥") or following.low in ("to", "than", "equal"):
         # "1.4 kg and above 250 GB" bounds the second; "to qualify" begins something else.
         goes_on = following.low == "to" and last + 1 < len(tokens) and tokens[last + 1].kind == "word"

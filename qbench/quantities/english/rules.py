@@ -216,7 +216,7 @@ def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tupl
         own = amount
         lent = None if binding.unit_of is None else text.amounts[binding.unit_of].unit
         paid = reading.first > 0 and text.tokens[reading.first - 1].low in PAID
-        if lent is not None and not (paid and lent.family == "count"):
+        if lent is not None and amount.number.rule != RATIO and not (paid and lent.family == "count"):
             own = replace(own, unit=lent, how=(*own.how, "shared unit"))
         yield own, reading._replace(change=binding.change), binding.concept
 
