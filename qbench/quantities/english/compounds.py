@@ -21,7 +21,7 @@ A_DENOMINATORS = frozenset(
         "year quarter night piece litre kilogram gram mile kilometre metre yard gallon game match head pop plate "
         "bottle can pack dozen acre hectare pair"
     ).split()
-) | {"troy ounce", "short ton", "long ton"}
+) | {"troy ounce"}
 NOT_A_RATE = frozenset("ago earlier later before after old prior previously".split())
 """Words that make a point in time of "a year", so that "from $6.8 billion a year earlier" is no rate."""
 NATIONAL = {
@@ -66,7 +66,7 @@ class CompoundReader:
         return unit, last, span
 
     def _of_a_substance(self, tokens: Sequence[Token], text: str, j: int, unit: Unit) -> tuple[str, int] | None:
-        """The denominator behind what is measured: "g C kg-1", "mg N/L", "grams of fibre/day", "ounces gold a ton"."""
+        """The denominator behind what is measured: "g C kg-1", "mg N/L", "grams of fibre/day", "kg CO2 per km"."""
         if unit.family not in _SUBSTANCES or j >= len(tokens):
             return None
         k = j + (tokens[j].low == "of")
@@ -80,7 +80,7 @@ class CompoundReader:
             if (inverse := self._inverse(tokens, k)) is not None and _is_formula(tokens[k - 1]):
                 return inverse
             slash = tokens[k].text == "/" and glued(tokens[k - 1], tokens[k])
-            if slash or tokens[k].low == "per" or (tokens[k].low == "a" and unit.family == "mass"):
+            if slash or (tokens[k].low == "per" and _is_formula(tokens[k - 1])):
                 return self._denominator(tokens, text, k, unit) if self._is_unit(tokens, text, k + 1) else None
         return None
 

@@ -65,8 +65,6 @@ def singular(noun: str) -> str:
     low = last.lower()
     if low in _IRREGULAR:
         last = _IRREGULAR[low]
-    elif low.endswith(("'s", "’s")):
-        last = last[:-2]
     elif len(low) > 3 and low.endswith("s") and not low.endswith(_SINGULAR_S):
         if low.endswith("ies"):
             last = last[:-3] + "y"
