@@ -105,7 +105,7 @@ def clock_until(tokens: Sequence[Token], number: Number) -> int | None:
         if glued(tokens[last - 1], tokens[last]) and glued(tokens[last], tokens[last + 1]):
             chain = chain_of_numbers(tokens, first, ":")
             return _past_pages(tokens, first, first + max(chain, 3))
-    if (end := _half_of_day(tokens, number.value, last)) is not None:
+    if (end := _half_of_day(tokens, _hour(tokens, number), last)) is not None:
         return end
     if last < len(tokens) and len(tokens[first].text) == 4 and tokens[first].text.isdecimal():
         if tokens[last].text in _ZONES:
@@ -321,6 +321,13 @@ def _month_and_day(tokens: Sequence[Token], number: Number) -> int | None:
     announced = first > 0 and tokens[first - 1].low in ("on", "dated")
     short = all(len(part) <= 2 for part in pair)
     return first + 3 if announced and short and int(pair[0]) <= 12 and int(pair[1]) <= 31 else None
+
+
+def _hour(tokens: Sequence[Token], number: Number) -> float:
+    """The hour of a number; that of "13.30 pm" is one."""
+    hours, stop, minutes = tokens[number.first].text.partition(".")
+    noon = stop and len(minutes) == 2 and hours.isdecimal() and 13 <= int(hours) < 24 and int(minutes or 60) < 60
+    return number.value - 12 if noon else number.value
 
 
 def _half_of_day(tokens: Sequence[Token], value: float, k: int) -> int | None:
