@@ -67,7 +67,9 @@ def is_time_of_life(tokens: Sequence[Token], number: Number, last: int) -> bool:
     return _of_people(tokens, first) or _in_brackets(tokens, first, last)
 
 
-_AFTER_TIME = frozenset("ago after before later earlier from since prior experience more longer gestation pregnant".split())
+_AFTER_TIME = frozenset(
+    "ago after before later earlier from since prior experience more longer gestation pregnant".split()
+)
 """Words after an amount of time with which it is no age."""
 _SIGNS = frozenset("≥ ≤ > < >= <= =".split())
 _THINGS = frozenset(

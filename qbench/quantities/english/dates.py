@@ -234,7 +234,7 @@ def _day(tokens: Sequence[Token], number: Number) -> int | None:
 
 
 def _day_in_words(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "on May one", "Record April Three": nothing follows that the number could count, but in "the May one deadline"."""
+    """ "on May one", "Record April Three", "the May one deadline": nothing follows that the number could count."""
     first, last = number.first, number.last
     if not first or not is_month(tokens[first - 1]) or not 1 <= number.value <= 31:
         return None
@@ -345,9 +345,9 @@ def _half_of_day(tokens: Sequence[Token], value: float, k: int) -> int | None:
 def names_a_year(tokens: Sequence[Token], first: int) -> bool:
     """Whether a bare number before a noun is the year of it, not the count: "its 2018 sales", "above 2002 levels".
 
-    A number from 1900 to 2035 without separators (to 2100 after a month) is one, unless what follows is usually counted ("2012 patients") or
-    a word before it counts or acts ("about 2012 boats", "sold 2019 cars"); a round one (1900, 1950, 2000) only after a
-    name or a possessive.
+    A number from 1900 to 2035 without separators (to 2100 after a month) is one, unless what follows is usually
+    counted ("2012 patients") or a word before it counts or acts ("about 2012 boats", "sold 2019 cars"); a round one
+    (1900, 1950, 2000) only after a name or a possessive.
     """
     text = tokens[first].text
     if len(text) != 4 or not text.isdecimal() or not 1900 <= int(text) <= 2100:

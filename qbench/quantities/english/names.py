@@ -219,7 +219,9 @@ def _numbered(tokens: Sequence[Token], number: Number) -> int | None:
     name, value = tokens[first - 1], int(tokens[first].text)
     if name.kind != "word" or not name.text[:1].isupper() or len(name.text) < 3 or name.low in FUNCTION_WORDS | VERBS:
         return None
-    if glued(name, tokens[first]) or (last < len(tokens) and (tokens[last].text in "%‰°$€£" or tokens[last].low in _VS)):
+    if glued(name, tokens[first]) or (
+        last < len(tokens) and (tokens[last].text in "%‰°$€£" or tokens[last].low in _VS)
+    ):
         return None
     near = range(max(0, first - _FAR), min(len(tokens) - 1, first + _FAR))
     named = (k for k in near if tokens[k].text == name.text and tokens[k + 1].text in _FIGURES)

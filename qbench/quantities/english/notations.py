@@ -179,7 +179,7 @@ def _bid_and_ask(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | 
 
 _SMALLEST_QUOTE = 10.0
 """Smaller numbers with a stroke may be the doses of two drugs: "0.25/35"."""
-_QUOTED = frozenset("yen francs francs marks dollars dlrs lire lira guilders crowns pesetas won baht pct percent %".split())
+_QUOTED = frozenset("yen francs marks dollars dlrs lire lira guilders crowns pesetas won baht pct percent %".split())
 
 
 def _joined(tokens: Sequence[Token], first: int, last: int) -> bool:

@@ -227,7 +227,7 @@ _SIGNED = frozenset("≤ ≥ < > ≦ ≧ ⩽ ⩾".split())
 
 
 def _is_part(amount: Amount) -> bool:
-    """Whether a number shares no other's unit: a ratio, or a part of something, "300 members, or half of the village"."""
+    """Whether a number shares no other's unit, as a ratio or a part: "300 members, or half of the village"."""
     return amount.number.rule == RATIO or (amount.number.written and 0 < amount.low < 1)
 
 
