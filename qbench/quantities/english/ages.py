@@ -58,8 +58,8 @@ def is_time_of_life(tokens: Sequence[Token], number: Number, last: int) -> bool:
     after = [t.low for t in tokens[last : last + 2]]
     if after[:1] == ["olds"] or (len(after) == 2 and after[0] in HYPHENS and after[1] == "olds"):
         return True  # "5 to 7 year olds"
-    if after[:1] and after[0] in _AFTER_TIME:
-        return False
+    if after[:1] and (after[0] in _AFTER_TIME or (after[0] == "of" and after[1:] not in (["age"], ["life"]))):
+        return False  # "women at least 30 weeks of pregnancy"
     if len(after) == 2 and after[0] in ("or", "and") and after[1] in ("older", "younger", "over"):
         return True
     if _asked_for(tokens, first) or _older_than(tokens, first):
@@ -67,7 +67,9 @@ def is_time_of_life(tokens: Sequence[Token], number: Number, last: int) -> bool:
     return _of_people(tokens, first) or _in_brackets(tokens, first, last)
 
 
-_AFTER_TIME = frozenset("ago after before later earlier from since prior experience more longer".split())
+_AFTER_TIME = frozenset(
+    "ago after before later earlier from since prior experience more longer gestation pregnant".split()
+)
 """Words after an amount of time with which it is no age."""
 _SIGNS = frozenset("≥ ≤ > < >= <= =".split())
 _THINGS = frozenset(

@@ -18,7 +18,7 @@ _UP: Change = "up"
 _DOWN: Change = "down"
 CHANGE_NOUNS: dict[str, Change] = dict.fromkeys(
     "rise rises increase increases growth jump jumps surge surges hike hikes climb climbs upturn uptick upticks uplift "
-    "boost boosts raise raises improvement improvements expansion appreciation rebound increment increments gain gains "
+    "boost boosts raise raises improvement improvements expansion appreciation rebound increment gain gains "
     "leap leaps spike spikes advance advances escalation escalations".split(),
     _UP,
 ) | dict.fromkeys(
@@ -176,6 +176,8 @@ def _noun_before(tokens: Sequence[Token], amount: Amount, first: int, floor: int
     if k <= floor:
         return ""
     link, family = tokens[k].low, amount.unit.family
+    if link in NOUNS and tokens[k + 1].low == "up" and _may_be_noun(k, parse):
+        return of_noun(tokens, k, amount)  # "a decrease up to 40 %"
     if link in ("=", ":") and tokens[k - 1].low in ("change", "changes") and amount.unit.name:
         return _DOWN if amount.high < 0 else _UP  # "(weight change: 0.3 kg)"
     if link == ":" and (opening := _label_opens(tokens, k, floor)):

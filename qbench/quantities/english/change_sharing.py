@@ -212,6 +212,8 @@ def _goes_on(tokens: Sequence[Token], words: list[str], b: Amount) -> bool:
     if len(words) > 2 and words[0] in _WHEN and joins:
         if all(w in _TIMES or w.isdecimal() or _is_capital(tokens, b, w) for w in words[1:-1]):
             return True
+    if joins and len(words) > 1 and [t.low for t in tokens[b.last : b.last + len(words) - 1]] == words[:-1]:
+        return True  # "5 % year-on-year and 3 % year-on-year"
     opens = words[0] in ("and", ",", "while")
     if len(words) > 2 and words[0] in _PREPOSITIONS and joins and VERBS.isdisjoint(words):
         return _after_brackets(tokens, b.last) == words[0]

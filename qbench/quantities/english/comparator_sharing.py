@@ -27,6 +27,7 @@ def is_listed(tokens: Sequence[Token], a: Amount, b: Amount, first: int) -> bool
     listed = between in _LISTING or (
         tokens[first].low in _GOVERNING and (_governs(between) or (a.unit.family == "ratio" and _is_share(between)))
     )
+    listed = listed or (_governs(between) and b.last < len(tokens) and tokens[b.last].low == between[0] in _WHEN)
     return listed and a.unit.family not in ("date", "age")
 
 
@@ -78,7 +79,9 @@ def _is_share(between: Sequence[str]) -> bool:
 
 _ELSE = CLAUSES - {"and"} | {"than", "to", "from", "by", "with"}
 _GOVERNING = frozenset("approximately about roughly around approx".split())
-_COMPLEMENTS = frozenset("in for at of during from to".split())
+_COMPLEMENTS = frozenset("in for at of during from to by".split())
+_WHEN = frozenset("in by at during".split())
+"""Words of times and places that part two amounts under one bound: "above 97 % by day 4 and 92 % by day 8"."""
 _LONGEST_COMPLEMENT = 8
 _DIFFERING = frozenset("above below more less fewer higher lower over under up down".split())
 _LISTING = (["x"], ["×"], ["and"], ["or"], [","], [",", "and"], [",", "or"])

@@ -25,6 +25,7 @@ from qbench.quantities.english.denials import excludes, is_denied_verb
 from qbench.quantities.english.lexicon import CHANGE_VERBS, FUNCTION_WORDS, VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, glued
+from qbench.quantities.english.written import NUMERALS
 from qbench.quantities.types import NEGATED, Change, MentionComparator
 
 MARKS = frozenset(
@@ -32,7 +33,9 @@ MARKS = frozenset(
     "allowed needed target".split()
 )
 """What follows a number with "the" that is bounded all the same: "around the 30-minute mark"."""
-ARTICLES = frozenset("a an another further additional extra average of total full combined us the".split())
+ARTICLES = frozenset(
+    "a an another further additional extra average of total full combined us the aggregate principal amount sum".split()
+)
 """Words that may stand between a phrase and its number: "more than a 5% rise", "at least another 5 kg"."""
 DATE_WORDS = frozenset("a an the year years just only is of".split())
 PERIODS = frozenset("the a last past previous prior preceding next first following coming same".split())
@@ -140,7 +143,7 @@ def _before(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator,
     end = amount.first
     if (named := _at_age(tokens, amount) or _spanned(tokens, amount) or _repeats(tokens, amount)) is not None:
         return named
-    for _ in range(4):
+    for _ in range(_LONGEST_LEAD):
         phrase = before(tokens, end)
         if phrase is not None and _holds(tokens, amount, phrase[2], phrase[1], end):
             turned = amount.unit.family == "time" and not SWIFT.isdisjoint(phrase[2])
@@ -149,6 +152,11 @@ def _before(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator,
             break
         end -= 1
     return _within(tokens, amount) or _extreme(tokens, amount)
+
+
+_LONGEST_LEAD = 6
+"""Steps from an amount to the phrase that bounds it at most: "up to an aggregate principal amount of"."""
+_SUMS = frozenset("aggregate amount total sum".split())
 
 
 def _at_age(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
@@ -288,7 +296,8 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
         return False
     if _means_else(tokens, amount, phrase, first, end) or _directs(tokens, amount, phrase, first):
         return False
-    if any(t.low == "the" for t in tokens[end : amount.first]) and unit.family != "date":
+    inner = {t.low for t in tokens[end : amount.first]}
+    if "the" in inner and unit.family != "date" and _SUMS.isdisjoint(inner):
         return following in MARKS or (following == "-" and _mark_after(tokens, amount.last))
     if head in ("min", "max", "minimum", "maximum"):
         named = tokens[first].text.istitle() and lead is not None and lead.kind == "word" and lead.text[:1].isupper()
@@ -356,7 +365,8 @@ def _directs(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int
     """Whether a phrase says where something moved: "rose as high as $5", "was up to $5, from $4"."""
     lead = tokens[first - 1].low if first else ""
     if phrase in (("as", "high", "as"), ("as", "low", "as")):
-        return lead in CHANGE_VERBS or lead in _REACHING
+        possible = first > 1 and tokens[first - 2].low in _MODALS  # "could rise as high as $5"
+        return (lead in CHANGE_VERBS or lead in _REACHING) and not possible
     if phrase[-1] == "from" and phrase[0] in _PRICED:
         near = {t.low for t in tokens[max(0, first - _NEAR_MOVE) : first]}
         leads = amount.last < len(tokens) and tokens[amount.last].low in ("to", "a", "in", "last")
@@ -375,6 +385,7 @@ def _directs(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int
     return False
 
 
+_MODALS = frozenset("could can may might will would should".split())
 _PRICED = frozenset("prices fares rates".split())
 _NEAR_MOVE = 6
 """Tokens from a verb of change to "rates from" at most."""
@@ -464,6 +475,8 @@ def _closes(tokens: Sequence[Token], phrase: Phrase, first: int, last: int) -> b
         return False
     if following is None:
         return True
+    if following.low == "than" and any(t.kind == "number" or t.low in NUMERALS for t in tokens[last + 1 : last + 3]):
+        return False  # "5,000 shares, or less than 2 %"
     if following.kind == "number" or following.text in ("$", "€", "£", "¥") or following.low in ("to", "than", "equal"):
         # "1.4 kg and above 250 GB" bounds the second; "to qualify" begins something else.
         goes_on = following.low == "to" and last + 1 < len(tokens) and tokens[last + 1].kind == "word"

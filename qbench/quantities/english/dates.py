@@ -105,7 +105,7 @@ def clock_until(tokens: Sequence[Token], number: Number) -> int | None:
         if glued(tokens[last - 1], tokens[last]) and glued(tokens[last], tokens[last + 1]):
             chain = chain_of_numbers(tokens, first, ":")
             return _past_pages(tokens, first, first + max(chain, 3))
-    if (end := _half_of_day(tokens, number.value, last)) is not None:
+    if (end := _half_of_day(tokens, _hour(tokens, number), last)) is not None:
         return end
     if last < len(tokens) and len(tokens[first].text) == 4 and tokens[first].text.isdecimal():
         if tokens[last].text in _ZONES:
@@ -234,10 +234,12 @@ def _day(tokens: Sequence[Token], number: Number) -> int | None:
 
 
 def _day_in_words(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "on May one", "Record April Three": nothing follows that the number could count."""
+    """ "on May one", "Record April Three", "the May one deadline": nothing follows that the number could count."""
     first, last = number.first, number.last
     if not first or not is_month(tokens[first - 1]) or not 1 <= number.value <= 31:
         return None
+    if first > 1 and tokens[first - 2].low in ("the", "a", "this"):
+        return last
     after = tokens[last] if last < len(tokens) else None
     counts = after is not None and after.text.islower() and after.low not in FUNCTION_WORDS | VERBS
     return None if counts or (after is not None and after.text in "-%") else last
@@ -321,6 +323,13 @@ def _month_and_day(tokens: Sequence[Token], number: Number) -> int | None:
     return first + 3 if announced and short and int(pair[0]) <= 12 and int(pair[1]) <= 31 else None
 
 
+def _hour(tokens: Sequence[Token], number: Number) -> float:
+    """The hour of a number; that of "13.30 pm" is one."""
+    hours, stop, minutes = tokens[number.first].text.partition(".")
+    noon = stop and len(minutes) == 2 and hours.isdecimal() and 13 <= int(hours) < 24 and int(minutes or 60) < 60
+    return number.value - 12 if noon else number.value
+
+
 def _half_of_day(tokens: Sequence[Token], value: float, k: int) -> int | None:
     """The token after "a.m." or "pm" at token k, if the value is an hour."""
     if value >= 13 or k >= len(tokens):
@@ -336,14 +345,18 @@ def _half_of_day(tokens: Sequence[Token], value: float, k: int) -> int | None:
 def names_a_year(tokens: Sequence[Token], first: int) -> bool:
     """Whether a bare number before a noun is the year of it, not the count: "its 2018 sales", "above 2002 levels".
 
-    A number from 1900 to 2035 without separators is one, unless what follows is usually counted ("2012 patients") or
-    a word before it counts or acts ("about 2012 boats", "sold 2019 cars"); a round one (1900, 1950, 2000) only after a
-    name or a possessive.
+    A number from 1900 to 2035 without separators (to 2100 after a month) is one, unless what follows is usually
+    counted ("2012 patients") or a word before it counts or acts ("about 2012 boats", "sold 2019 cars"); a round one
+    (1900, 1950, 2000) only after a name or a possessive.
     """
     text = tokens[first].text
-    if len(text) != 4 or not text.isdecimal() or not 1900 <= int(text) <= 2035:
+    if len(text) != 4 or not text.isdecimal() or not 1900 <= int(text) <= 2100:
         return False
     before = tokens[first - 1] if first else None
+    if before is not None and first > 1 and before.text in MONTHS:
+        return True  # "the May 2028 notes"
+    if int(text) > _LAST_YEAR:
+        return False
     owned = before is not None and (before.text.endswith(("'s", "’s", "s'", "s’")) or before.low in _OWNERS)
     if owned or first + 1 >= len(tokens):
         return True
@@ -366,6 +379,7 @@ def names_a_year(tokens: Sequence[Token], first: int) -> bool:
     return int(text) % 50 != 0 or (named and before is not None and before.low not in FUNCTION_WORDS)
 
 
+_LAST_YEAR = 2035
 _BEFORE_SUMS = frozenset("about around some nearly almost roughly approximately over under more less than".split())
 _PARTS_OF_YEARS = frozenset("first second third fourth final last full".split())
 _YEAR_PARTS = frozenset("quarter half year".split())

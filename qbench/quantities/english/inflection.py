@@ -45,7 +45,8 @@ _IRREGULAR |= {
     f"{noun}s": noun
     for noun in (
         "movie cookie tie pie calorie zombie brownie selfie rookie hoodie smoothie genie prairie pixie birdie "
-        "caddie".split()
+        "caddie cache tranche niche ache headache toothache avalanche moustache quiche creche psyche cliche "
+        "brioche".split()
     )
 }
 _PLURALS = {single: plural for plural, single in _IRREGULAR.items()} | {"staff": "staff", "personnel": "personnel"}

@@ -52,7 +52,7 @@ LABELS = frozenset(
         "flight room appendix schedule asu asc topic chapter series volume vol issue clause paragraph annex "
         "subpart question case model windows proposition regulation resolution act footnote ref reference id "
         "isbn tel phone fax zip suite floor week group groups day arm cohort stage cycle visit tier grade years "
-        "level phases steps chapters columns column sites site numbered weeks days tiers stages groups "
+        "level genotypes phases steps chapters columns column sites site numbered weeks days tiers stages groups "
         "routes rooms schedules months month scope zone genotype number "
         "period year category pillar usb hdmi"
     ).split()

@@ -211,6 +211,28 @@ _STATED = frozenset("CI IQR SD HR OR RR BMI MD US USD EUR GBP".split())
 """Capitals before two numbers that make a range of them."""
 
 
+def _numbered(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "the ABC 1 and ABC 2 groups", "Clinic 1 or Clinic 2": one name before two numbers that follow each other."""
+    first, last = number.first, number.last
+    if not first or number.written or number.scaled or tokens[first].text not in _FIGURES:
+        return None
+    name, value = tokens[first - 1], int(tokens[first].text)
+    if name.kind != "word" or not name.text[:1].isupper() or len(name.text) < 3 or name.low in FUNCTION_WORDS | VERBS:
+        return None
+    if glued(name, tokens[first]) or (
+        last < len(tokens) and (tokens[last].text in "%‰°$€£" or tokens[last].low in _VS)
+    ):
+        return None
+    near = range(max(0, first - _FAR), min(len(tokens) - 1, first + _FAR))
+    named = (k for k in near if tokens[k].text == name.text and tokens[k + 1].text in _FIGURES)
+    return last if any(abs(int(tokens[k + 1].text) - value) == 1 for k in named) else None
+
+
+_VS = frozenset("vs versus to mln bln million billion pct cts dlrs".split())
+_FAR = 30
+"""Tokens between two numbers of one name at most."""
+
+
 def _index(tokens: Sequence[Token], number: Number) -> int | None:
     """ "the S&P 500", "Nasdaq 100": indices and lists with the number of their members in the name."""
     first = number.first
@@ -320,5 +342,5 @@ _AFTER_NAMES = frozenset(
 
 _RULES = (
     _device, _device_title, _model_code, _index, _named_in_words, _model, _product_name, _contract, _series, _section,
-    _letter, _title,
+    _letter, _title, _numbered,
 )  # fmt: skip

@@ -71,8 +71,9 @@ def _decimal_comma(tokens: Sequence[Token], i: int, *, money: bool) -> Notation 
 
 
 def _parted(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | None:
-    """ "EUR10 ,000": thousands that some texts part before their comma."""
-    if not money or i + 2 >= len(tokens) or tokens[i + 1].text != "," or not tokens[i].text.isdecimal():
+    """ "EUR10 ,000", "9,000-10 ,000": thousands that some texts part before their comma."""
+    ranged = i > 1 and tokens[i - 1].text in "-–" and "," in tokens[i - 2].text and glued(tokens[i - 1], tokens[i])
+    if not (money or ranged) or i + 2 >= len(tokens) or tokens[i + 1].text != "," or not tokens[i].text.isdecimal():
         return None
     parted = tokens[i + 1].start - tokens[i].end == 1 and glued(tokens[i + 1], tokens[i + 2])
     if not parted or len(tokens[i].text) > 3 or not (len(tokens[i + 2].text) == 3 and tokens[i + 2].text.isdecimal()):
@@ -178,7 +179,7 @@ def _bid_and_ask(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | 
 
 _SMALLEST_QUOTE = 10.0
 """Smaller numbers with a stroke may be the doses of two drugs: "0.25/35"."""
-_QUOTED = frozenset("yen francs francs marks dollars dlrs lire lira guilders crowns pesetas won baht".split())
+_QUOTED = frozenset("yen francs marks dollars dlrs lire lira guilders crowns pesetas won baht pct percent %".split())
 
 
 def _joined(tokens: Sequence[Token], first: int, last: int) -> bool:

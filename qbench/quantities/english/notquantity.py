@@ -75,7 +75,8 @@ def _joined_to_word(tokens: Sequence[Token], number: Number) -> int | None:
         if before.low == "auc":
             return _end_of_period(tokens, last)
         if before.kind == "word" or before.text in ")]}":
-            return _end_of_code(tokens, last)
+            timed = before.text == "T" and _end_of_code(tokens, last) == last
+            return _end_of_labels(tokens, last) if timed else _end_of_code(tokens, last)  # "at T10, 20 and 30"
         if before.text in "-‐‑/#@_" and first > 1 and tokens[first - 2].kind == "word":
             joined = glued(tokens[first - 2], before)
             if joined and tokens[first - 2].low not in GLUED_PREFIXES and not _dates(tokens, first, last):
@@ -208,7 +209,7 @@ def _label(tokens: Sequence[Token], number: Number) -> int | None:
     if word.low in _COUNTED_LABELS and len(tokens[first].text) > 2:
         return None  # "in the year 1990"
     several = word.low.endswith("s") or word.low in _SEVERAL
-    if word.low in _GRADED and (end := _end_of_grades(tokens, number)) is not None:
+    if (word.low in _GRADED or word.low == "genotypes") and (end := _end_of_grades(tokens, number)) is not None:
         return end
     return _end_of_labels(tokens, number.last) if several else _end_of_section(tokens, number.last)
 
@@ -238,6 +239,7 @@ def _end_of_grades(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     after = tokens[last + 2] if last + 2 < len(tokens) else None
     plural = after is not None and after.kind == "word" and after.low.endswith("s") and tokens[last].low == "and"
+    plural = plural and tokens[number.first - 1].low != "genotypes"
     percent = after is not None and after.text in "%°$€£"
     return None if percent or plural or _measures(tokens, last + 2) else last + 2
 
@@ -363,13 +365,23 @@ def _end_of_labels(tokens: Sequence[Token], j: int) -> int:
         k = j
         while k < len(tokens) and k < j + 2 and tokens[k].low in (",", "and", "or", "to", "-", "–", "&"):
             k += 1
-        if k == j or k >= len(tokens) or not tokens[k].text.isdecimal() or len(tokens[k].text) > 3:
+        if k == j or k >= len(tokens) or not _is_like(tokens[k], tokens[j - 1]):
             return j
         after = tokens[k + 1] if k + 1 < len(tokens) else None
         counts = after is not None and after.kind == "word" and after.low not in FUNCTION_WORDS | VERBS
         if (counts and tokens[k - 1].text != "&") or (after is not None and after.text in "%°$€£"):
             return j
         j = k + 1
+
+
+def _is_like(token: Token, before: Token) -> bool:
+    """Whether a number may follow that of a label in its list: a short whole one, or "4.07" after "4.06"."""
+    whole, _, part = token.text.partition(".")
+    dotted = part.isdecimal() and before.text.partition(".")[0] == whole and "." in before.text
+    return whole.isdecimal() and len(whole) <= _LONGEST_LABEL and (dotted or whole == token.text)
+
+
+_LONGEST_LABEL = 3
 
 
 def _odds(tokens: Sequence[Token], number: Number) -> int | None:

@@ -337,7 +337,7 @@ def plural_noun(tokens: Sequence[Token], head: int, units: Units) -> Unit:
 
 
 def _are_initials(token: Token) -> bool:
-    """Whether a token is a plural of initials: "RSUs"."""
+    """Whether a token is a plural of initials: "RSUs", "RSU's"."""
     return len(token.text) > 2 and token.text[-1] == "s" and token.text[:-1].isupper()
 
 
@@ -345,7 +345,7 @@ def _one_of(token: Token) -> str:
     """The singular of a noun, lower-case; of initials without the s of their plural."""
     text = token.text
     if _are_initials(token):
-        return text[:-1].lower()
+        return text[:-1].rstrip("'’").lower()
     return singular(text.lower().removesuffix("'s").removesuffix("’s"))
 
 

@@ -66,7 +66,7 @@ def _list_mark(tokens: Sequence[Token], number: Number) -> int | None:
         return last + 1 if closes and (opens or _has_sibling(tokens, first)) else None
     if closes and _is_point(tokens, first):
         return last + 1
-    if first and last + 1 == len(tokens) and tokens[first - 1].text in ":;" and tokens[last].text == ".":
+    if first and last + 1 == len(tokens) and tokens[first - 1].text in ":;." and tokens[last].text == ".":
         return last + 1  # "safety first; 2.": the next point of the list is cut off
     if first and tokens[first - 1].text not in ".:;" and not (closes and _goes_on(tokens, first)):
         return None
@@ -154,12 +154,14 @@ def _footnote(tokens: Sequence[Token], number: Number) -> int | None:
     if mark.text == ":" and len(word.text) == _YEAR and word.text[:2] in ("19", "20") and word.text.isdecimal():
         return last if last < len(tokens) and tokens[last].text[:1].isupper() else None  # "during 2024:1 Value of"
     sure = word.text in ")”" or (word.kind == "word" and len(word.text) > 3 and word.low != "approx")
+    sure = sure or (last < len(tokens) and tokens[last].text.istitle() and glued(tokens[last - 1], tokens[last]))
     if not sure or (mark.text == ":" and not word.text.islower() and word.kind == "word"):
         return None
     if last >= len(tokens):
         return last if mark.text == "." else None
     after = tokens[last]
-    title = after.kind == "word" and after.text[:1].isupper() and (mark.text == "." or after.low in _OPENING)
+    told = word.low == "follows" and len(tokens[first].text) == 1  # "were as follows:1 Costs of"
+    title = after.kind == "word" and after.text[:1].isupper() and (mark.text == "." or told or after.low in _OPENING)
     return last if title or after.text in ".•" else None
 
 
@@ -218,11 +220,14 @@ _COMPANIES = frozenset("Inc Corp Ltd plc PLC LLC Corporation".split())
 def _heading(tokens: Sequence[Token], number: Number) -> int | None:
     """ "2 Includes the fee", "17 Impairment of goodwill": the number of a note or a heading that opens the text."""
     first, last = number.first, number.last
-    if number.written or not tokens[first].text.isdecimal() or len(tokens[first].text) > 2 or last + 1 >= len(tokens):
+    figures = tokens[first].text.split(".")
+    if number.written or not all(f.isdecimal() and len(f) <= 2 for f in figures) or last + 1 >= len(tokens):
         return None
     noted = first == 2 and tokens[1].text == ":" and tokens[0].low in ("note", "notes")
     if not first and tokens[-1 - (tokens[-1].text == ")")].low == "continued":
         return last  # "2 Segments of the group continued"
+    if len(figures) > 1:
+        return None
     if (first and not noted) or not tokens[last].text.istitle() or glued(tokens[last - 1], tokens[last]):
         return None
     if tokens[last].low in _OPENING:

@@ -216,9 +216,19 @@ def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tupl
         own = amount
         lent = None if binding.unit_of is None else text.amounts[binding.unit_of].unit
         paid = reading.first > 0 and text.tokens[reading.first - 1].low in PAID
-        if lent is not None and not (paid and lent.family == "count"):
+        scored = reading.first < amount.first and text.tokens[reading.first].text in _SIGNED
+        if lent is not None and not _is_part(amount) and not ((paid or scored) and lent.family == "count"):
             own = replace(own, unit=lent, how=(*own.how, "shared unit"))
         yield own, reading._replace(change=binding.change), binding.concept
+
+
+_SIGNED = frozenset("≤ ≥ < > ≦ ≧ ⩽ ⩾".split())
+"""Signs between a score and its bound, which counts nothing: "90 patients with a score ≥ 3"."""
+
+
+def _is_part(amount: Amount) -> bool:
+    """Whether a number shares no other's unit, as a ratio or a part: "300 members, or half of the village"."""
+    return amount.number.rule == RATIO or (amount.number.written and 0 < amount.low < 1)
 
 
 def _is_sure(tokens: Sequence[Token], amount: Amount, reading: Modifiers) -> bool:

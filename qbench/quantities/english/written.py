@@ -63,8 +63,13 @@ def read_words(tokens: Sequence[Token], i: int) -> Written | None:
     if word in ("a", "an"):
         return _article(tokens, i)
     if word == "nil":
-        return Written(0.0, i + 1, rule=NIL) if _is_compared(tokens, i) else None
+        return Written(0.0, i + 1, rule=NIL) if _is_sum(tokens, i) or _is_compared(tokens, i) else None
     return _cardinal(tokens, i, i, 0.0, 0)
+
+
+def _is_sum(tokens: Sequence[Token], i: int) -> bool:
+    """Whether the sign of a currency stands before token i: "£nil"."""
+    return i > 0 and tokens[i - 1].text in "$€£"
 
 
 def _is_compared(tokens: Sequence[Token], i: int) -> bool:

@@ -154,6 +154,10 @@ def test_units_pass_on_and_falls_are_told_from_levels():
     extractor = get_extractor(ExtractorOptions())
     homes = extractor.extract("The builder finished 435 homes last year, up from 187 a year earlier.")
     assert [(q.value, q.unit) for q in homes] == [(435, "home"), (187, "home")]
+    sold = extractor.extract("It is owned by 300 members, or almost half of the village.")
+    assert [(q.value, q.unit) for q in sold] == [(300, "member"), (0.5, "")]
+    scores = extractor.extract("A total of 90 patients with a Coma Score ≤ 8 were enrolled.")
+    assert [(q.value, q.unit) for q in scores] == [(90, "patient"), (8, "")]
     sales = extractor.extract("Net sales fell by $3 million to $41 million.")
     assert [q.change for q in sales] == ["down", ""]
 
@@ -191,6 +195,10 @@ def test_the_stop_of_an_abbreviation_at_the_end_of_what_is_seen_is_left_out():
         (
             "Features 6.1-inch OLED display, 12 MP rear camera, 4 GB RAM and 64 GB storage.",
             [{"display"}, {"rear", "camera"}, {"ram"}, {"storage"}],
+        ),
+        (
+            "Features 6.1-inch OLED display, 12 MP (wide) + 8 MP (f/2, far) + 2 MP rear camera, 4 GB RAM.",
+            [{"display"}, {"rear", "camera"}, {"rear", "camera"}, {"rear", "camera"}, {"ram"}],
         ),
         (
             "It had federal and foreign operating loss carryforwards of $24 million and $6 million, respectively.",

@@ -35,6 +35,8 @@ PARSED = get_extractor(ExtractorOptions(p_values=False))
         ("Costs fell by 5%, and 3 plants were built by 40 firms.", ["down", "", ""]),
         ("Rents rose $2 million, from $8 million to $10 million, or 25%.", ["up", "", "", "up"]),
         ("Rents rose $2 million, and taxes from $8 million to $10 million, or 25%.", ["up", "", "", ""]),
+        ("Orders grew by 4 % year-on-year and 3 % year-on-year, respectively.", ["up", "up"]),
+        ("Orders grew by 4 % year-on-year and 3 % of it was rye.", ["up", ""]),
     ],
 )
 def test_change_is_said_once(text, expected):

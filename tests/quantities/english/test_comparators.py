@@ -179,6 +179,12 @@ def changes(text):
         ("higher than twelve months before", "="),
         ("more than twelve months before", ">"),
         ("an estimated 3-year survival", "="),
+        ("it rose as high as 5 euros", "="),
+        ("it could rise as high as 5 euros", "<="),
+        ("lent up to the aggregate amount of $6 million", "<="),
+        ("lent up to an aggregate principal amount of $6 million", "<="),
+        ("it weighs up to the old 5 kg", "="),
+        ("5 kg or more than that", ">="),
     ],
 )
 def test_comparator(text, comparator):
@@ -211,6 +217,9 @@ def test_comparator(text, comparator):
         ("approximately 55% for wages, 10% for rent, and 35% for fuel", ["~", "~", "~"]),
         ("about 5 kg of tea, which cost 6 kg of rice", ["~", "="]),
         ("over 5 kg of tea and 6 kg of rice", [">", "="]),
+        ("over 5 kg by day 3 and 6 kg by day 9", [">", ">"]),
+        ("300 lamps, or less than 2 kg", ["=", "<"]),
+        ("300 lamps , or more than 40 %", ["=", ">"]),
         ("about 16 mln, one mln above its limit", ["~", "="]),
         ("about $4 million and $1 million higher", ["~", "~"]),
         # both sides of a stroke, and what a limit is elsewhere

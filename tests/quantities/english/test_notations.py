@@ -16,6 +16,8 @@ RULES = get_extractor(ExtractorOptions(spacy_model="none"))
         ("sales of 140 mln euro $ 188.9 mln", [(140e6, "euro"), (188.9e6, "dollar")]),
         ("a cost of ( EUR ) 35 million", [(35e6, "euro")]),
         ("a cost of & euro ; 4.8 million", [(4.8e6, "euro")]),
+        ("a cost of x20ac 4.8 million", [(4.8e6, "euro")]),
+        ("40 pack-years of smoke", [(40, "pack-year")]),
         # so many of so many are no fraction
         ("9/16 patients liked it", [(9, "patient"), (16, "patient")]),
         ("4/8 in one arm", [(4, ""), (8, "")]),
@@ -115,6 +117,7 @@ def test_a_tolerance_at_both_ends_makes_two_levels():
         ("three of every five fields", [(0.6, "")]),
         ("100 boats, half from abroad", [(100, "boat"), (0.5, "")]),
         ("just over half (56 %) stayed", [(0.5, ""), (56, "percentage")]),
+        ("£nil (2017: £2.1m)", [(0, "pound sterling"), (2.1e6, "pound sterling")]),
         ("the half from abroad", []),
     ],
 )
@@ -167,6 +170,9 @@ def test_the_rate_of_a_range_of_money_is_said_once(low, more, sign, per):
         ("Exports fell in calendar 1986 to 15.9 billion dollars.", [(15.9e9, 15.9e9, "dollar")]),
         ("a change of -0.8, 95% CI -2.1, +0.5", [(-0.8, -0.8, ""), (-2.1, 0.5, "")]),
         ("a life from2 to 5 years", [(2, 5, "year")]),
+        ("built 9,000-10 ,000 square metres", [(9000, 10000, "square metre")]),
+        ("money at 4.60/70 pct", [(4.6, 4.7, "percentage")]),
+        ("doses of 4.60/70 were given", [(4.6, 4.6, ""), (70, 70, "")]),
     ],
 )
 def test_ends_of_ranges(text, expected):

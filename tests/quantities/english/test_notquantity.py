@@ -24,6 +24,7 @@ def values(text):
         "on Dec 2", "on 2 December", "on 9 May it rained", "on Aug. 14 it rained", "the 4th of July", "12/31/2023",
         "2023-12-31", "31.12.2023", "season 2023-24", "in 2019/20", "A.D. 1000", "AD 70", "in 1260 BC",
         "300 B.C. or so", "the 1990s", "the mid-1980s", "FY19", "from June 5-8", "from June 5 to 8",
+        "the May 2028 bonds", "the May 2031 term loans", "by the June eight record date", "from 14.30 pm on",
         "the 2-5 December fair", "March 31, 2024", "SEPT 30, 2024", "the class of '99", "on 3/14 it rained",
         "open 24/7", "after 9/11", "in 2019 and 2020", "by 2120", "between 1987 and 1989", "January 5",
         # clock times
@@ -52,6 +53,11 @@ def values(text):
         "the number three carmaker", "in phase two of it", "the number 7 seed", "scope 1 & 2 emissions", "zone 5c",
         "under Topic 740-10", "Item 407 (c)(3) and (d)(4)", "the market(1) grew", "in $000's",
         "due to (1) rain and (2) wind", "grant 100574/Z/12/Z",
+        "in Sections 4.06 and 4.07 it rained", "with genotypes 1 and 4 infections", "at T10, 20 and 30 it rained",
+        "Mill 1 was older than Mill 2", "in the ABC 1 (dry) and ABC 2 (wet) groups",
+        # pages, notes and headings
+        "It is told in Form 10-K.58Item it was", "The costs were as follows:1 Costs of rent", "It was told so. 12.",
+        "3.1 Risks of the mill (continued)",
         # idioms with a numeral
         "one-on-one talks", "a two-for-one offer", "a zero-sum game", "zero-emission cars",
         # law, places, bets, addresses

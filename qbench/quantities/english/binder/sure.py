@@ -43,7 +43,7 @@ _LINKS = frozenset(
 )
 _OF_NO_THING = frozenset({"", "count", "ratio", "ratio difference", "time", "age", "date"})
 """Families of units that are no measure that a thing is named with."""
-_OPEN_ITEM = frozenset(",;:")
+_OPEN_ITEM = frozenset(",;:+")
 _CLOSE_ITEM = frozenset(",;.)")
 _IN_ITEM = frozenset({*NOUN_TAGS, "JJ", "AFX"})
 
@@ -59,14 +59,31 @@ def item_of_list(tokens: Sequence[Token], mention: MentionTokens, parse: Parse) 
         return ()
     if not mention.first or tokens[mention.first - 1].text not in _OPEN_ITEM:
         return ()
-    k = mention.last
-    while k < len(tokens) and k - mention.last < LONGEST_ITEM:
+    k = start = _past_sum(tokens, mention.last)
+    while k < len(tokens) and k - start < LONGEST_ITEM:
         if not (parse.tags[k] in _IN_ITEM and tokens[k].kind == "word") and tokens[k].text not in HYPHENS:
             break
         k += 1
     closed = k == len(tokens) or tokens[k].text in _CLOSE_ITEM or tokens[k].low in ("and", "or")
-    named = k > mention.last and closed and parse.tags[k - 1] in NOUN_TAGS
-    return tuple(range(mention.last, k)) if named else ()
+    named = k > start and closed and parse.tags[k - 1] in NOUN_TAGS
+    return tuple(range(start, k)) if named else ()
+
+
+def _past_sum(tokens: Sequence[Token], k: int) -> int:
+    """Past the other measures of an item that is a sum, and notes in brackets: "13 MP (wide) + 2 MP main camera"."""
+    while (end := _past_note(tokens, k)) + 2 < len(tokens) and tokens[end].text == "+":
+        if tokens[end + 1].kind != "number" or tokens[end + 2].kind != "word":
+            break
+        k = end + 3
+    return k
+
+
+def _past_note(tokens: Sequence[Token], k: int) -> int:
+    """Past the brackets that open at token k; k if none do, or they are long."""
+    if k >= len(tokens) or tokens[k].text != "(":
+        return k
+    closing = (j for j in range(k, min(len(tokens), k + REACH)) if tokens[j].text == ")")
+    return next(closing, k - 1) + 1
 
 
 def compared_with(tokens: Sequence[Token], mentions: Sequence[MentionTokens], n: int) -> int | None:
