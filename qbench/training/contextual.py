@@ -77,6 +77,8 @@ class ContextualTask(CodebookTask):
         whole = given[:, : decoded.shape[1]]
         nearest, back = torch.unique(_nearest(queries, decoded, lengths, places), return_inverse=True)
         learnt = _summed(queries, self.network(given[nearest])[back])
+        if self.recipe.factor == "learnt":
+            learnt = learnt * self.network.factor()
         return margin_mse(_summed(queries, whole[_nearest(queries, whole, lengths, places)]), learnt)
 
     def quantised(self) -> Quantised:

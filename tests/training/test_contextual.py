@@ -147,6 +147,12 @@ def test_the_loss_is_that_of_all_tokens(model, bench, tmp_path):  # noqa: F811
     for name in ("codewords", "of_context", "of_token", "bias"):
         own = network.get_parameter(name).grad
         np.testing.assert_allclose(gradients[name], own, atol=1e-3 * float(own.abs().max()))
+    with torch.no_grad():
+        network.log_factor.fill_(0.5)
+        factored = margin_mse(taught, learnt * np.exp(0.5)).item()
+        np.testing.assert_allclose(task.loss(batch, 0, 1).item(), factored, rtol=1e-4)
+        task.recipe = replace(CQ, factor="none")
+        np.testing.assert_allclose(task.loss(batch, 0, 1).item(), expected.item(), rtol=1e-4)
 
 
 def test_scores_on_dev_are_those_of_search(model, bench, tmp_path):  # noqa: F811
