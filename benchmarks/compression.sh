@@ -119,9 +119,12 @@ tokens() {
     boards=(--systems BM25 --systems "BM25 + ColBERT(model=colbert)"
         --systems "BM25 + ColBERT(model=colbert)-PQ(M=16)" --systems "BM25 + ColBERT(model=colbert)-PQ(M=32)")
     qbench leaderboard foundbench -o boardf "${boards[@]}"
-    qbench train codebook foundbench -o cq --encoder "ColBERT(model=colbert)" --variant CQ --M 16 --K 256 --pairs 8 \
-        --batch-size 8 --epochs 2 --patience 2 --dev-queries 50 --work boardf
-    qbench leaderboard foundbench -o boardf "${boards[@]}" --systems "BM25 + ColBERT(model=colbert)-CQ(codebook=cq)"
+    for factor in none learnt; do
+        qbench train codebook foundbench -o "cq-$factor" --encoder "ColBERT(model=colbert)" --variant CQ --factor "$factor" \
+            --M 16 --K 256 --pairs 8 --batch-size 8 --epochs 2 --patience 2 --dev-queries 50 --work boardf
+        boards+=(--systems "BM25 + ColBERT(model=colbert)-CQ(codebook=cq-$factor)")
+    done
+    qbench leaderboard foundbench -o boardf "${boards[@]}"
 }
 
 aggretriever() {
