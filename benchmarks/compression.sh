@@ -109,8 +109,11 @@ distilled() {
         --M 8 --K 512 --seeds "${seeds[@]}" "${train[@]}" lr=0.01
     seeded "LexPQ(M=8, K=512)" "LexPQ(M=24, K=256)" "LexPQ(M=96, K=256)"
     rows foundbench boardf rows-tct books-tct "$encoder" "${codecs[@]}" $(ls books-tct)
-    rows foundbench boardf rows-tct-cosine books "SBERT(model=tct, similarity=cosine, precision=bfloat16)" none \
-        "PQ(M=8, K=512)" "PQ(M=24, K=256)" "PQ(M=96, K=256)" "OPQ(M=8, K=512)" "LexPQ(M=8, K=512)"
+    encoder="SBERT(model=tct, similarity=cosine, precision=bfloat16)"
+    python "$here/compression.py" foundbench books-tct-cosine --encoder "$encoder" --work boardf --variants WolfPQ \
+        --as both --M 8 --K 512 "${train[@]}" lr=0.01 'negatives="both"'
+    rows foundbench boardf rows-tct-cosine books-tct-cosine "$encoder" none "PQ(M=8, K=512)" "PQ(M=24, K=256)" \
+        "PQ(M=96, K=256)" "OPQ(M=8, K=512)" "LexPQ(M=8, K=512)" WolfPQ-8-512-both
 }
 
 tokens() {
