@@ -10,10 +10,12 @@
 #     STEPS="sixteen jpq distilled tokens aggretriever"   each makes the benchmarks that it needs
 #     SEEDS="13 14 15"    of codecs and codebooks
 #     QUERIES=2000        training queries of codebooks on all passages
-#     PAIRS=640           queries that the ColBERT, and then its student, learn from
+#     PAIRS=640           queries that the ColBERT learns from
+#     STUDENT=4000        queries that its student learns from
 set -euo pipefail
 data=$(realpath "$1") model=$(realpath "$2") out=$3 here=$(realpath "$(dirname "$0")")
 steps=${STEPS:-sixteen jpq distilled tokens aggretriever} queries=${QUERIES:-2000} pairs=${PAIRS:-640}
+student=${STUDENT:-4000}
 read -ra seeds <<< "${SEEDS:-13 14 15}"
 train=(--set epochs=4 patience=4 'choose="agreement"')
 mkdir -p "$out"
@@ -99,11 +101,19 @@ distilled() {
     colbert
     mkdir -p plain # without the layer that gives vectors length 1
     cp "$model"/{config.json,model.safetensors,tokenizer.json,tokenizer_config.json,special_tokens_map.json,vocab.txt} plain/
-    qbench train bi-encoder bench -o tct --teacher colbert --model plain --limit "$pairs" --epochs 1 --batch-size 32 \
+    qbench train bi-encoder bench -o tct --teacher colbert --model plain --limit "$student" --epochs 1 --batch-size 32 \
         --lr 3e-5 --max-length 80 --precision bfloat16 --by-length --evaluations 4 --dev-queries 0
-    codecs_of "SBERT(model=tct, similarity=dot, precision=bfloat16)" tct 8:512:0.01 24:256:0.01 96:256:0.001
-    rows foundbench boardf rows-tct-cosine books "SBERT(model=tct, similarity=cosine, precision=bfloat16)" none \
-        "PQ(M=8, K=512)" "PQ(M=24, K=256)" "PQ(M=96, K=256)"
+    encoder="SBERT(model=tct, similarity=dot, precision=bfloat16)"
+    codecs_of "$encoder" tct 8:512:0.01 24:256:0.01 96:256:0.001
+    python "$here/compression.py" foundbench books-tct --encoder "$encoder" --work boardf --variants WolfPQI \
+        --M 8 --K 512 --seeds "${seeds[@]}" "${train[@]}" lr=0.01
+    seeded "LexPQ(M=8, K=512)" "LexPQ(M=24, K=256)" "LexPQ(M=96, K=256)"
+    rows foundbench boardf rows-tct books-tct "$encoder" "${codecs[@]}" $(ls books-tct)
+    encoder="SBERT(model=tct, similarity=cosine, precision=bfloat16)"
+    python "$here/compression.py" foundbench books-tct-cosine --encoder "$encoder" --work boardf --variants WolfPQ \
+        --as both --M 8 --K 512 "${train[@]}" lr=0.01 'negatives="both"'
+    rows foundbench boardf rows-tct-cosine books-tct-cosine "$encoder" none "PQ(M=8, K=512)" "PQ(M=24, K=256)" \
+        "PQ(M=96, K=256)" "OPQ(M=8, K=512)" "LexPQ(M=8, K=512)" WolfPQ-8-512-both
 }
 
 tokens() {
@@ -112,9 +122,12 @@ tokens() {
     boards=(--systems BM25 --systems "BM25 + ColBERT(model=colbert)"
         --systems "BM25 + ColBERT(model=colbert)-PQ(M=16)" --systems "BM25 + ColBERT(model=colbert)-PQ(M=32)")
     qbench leaderboard foundbench -o boardf "${boards[@]}"
-    qbench train codebook foundbench -o cq --encoder "ColBERT(model=colbert)" --variant CQ --M 16 --K 256 --pairs 8 \
-        --batch-size 8 --epochs 2 --patience 2 --dev-queries 50 --work boardf
-    qbench leaderboard foundbench -o boardf "${boards[@]}" --systems "BM25 + ColBERT(model=colbert)-CQ(codebook=cq)"
+    for factor in none learnt; do
+        qbench train codebook foundbench -o "cq-$factor" --encoder "ColBERT(model=colbert)" --variant CQ --factor "$factor" \
+            --M 16 --K 256 --pairs 8 --batch-size 8 --epochs 2 --patience 2 --dev-queries 50 --work boardf
+        boards+=(--systems "BM25 + ColBERT(model=colbert)-CQ(codebook=cq-$factor)")
+    done
+    qbench leaderboard foundbench -o boardf "${boards[@]}"
 }
 
 aggretriever() {

@@ -68,7 +68,7 @@ REVISIONS: dict[str, int] = {
     "bi-encoder training": 2,
     "description-parser training": 1,
     "extractor training": 1,
-    "codebook training": 3,
+    "codebook training": 4,
     # Publishing
     "publication": 1,
 }

@@ -54,15 +54,17 @@ def balanced(vectors: Tensor, codewords: Tensor, epsilon: float = EPSILON, round
     tensor([[0, 0, 1, 1]])
     """
     unit = codewords.square().sum(dim=2).mean().clamp(min=_LEAST)
-    logits = 2 * nearness(vectors, codewords) / (epsilon * unit)
-    # Part by part: one part's shares stay in the processor's cache over all iterations.
-    return torch.stack([_chosen(part, rounds) for part in logits], dim=1)
+    scale = 2 / (epsilon * unit)
+    # Part by part: what is computed of one part stays in the processor's cache over all iterations.
+    parts = zip(vectors.chunk(len(codewords), dim=1), codewords.split(1), strict=True)
+    return torch.stack([_chosen(scale * nearness(part, own)[0], rounds) for part, own in parts], dim=1)
 
 
 def _chosen(logits: Tensor, rounds: int) -> Tensor:
     """The codeword with the largest share of each vector, shape (n,), of one part's logits, shape (n, K)."""
-    # The highest of each vector is 1: no row of `shares` vanishes.
+    # The highest of each vector is 1: no row of `shares` vanishes. Subnormal numbers, which are slow, become 0.
     shares = torch.exp(logits - logits.amax(dim=1, keepdim=True))
+    shares = torch.nn.functional.threshold(shares, torch.finfo(shares.dtype).tiny, 0.0)
     n, K = shares.shape
     columns = shares.new_ones(K)
     for _ in range(rounds):

@@ -20,8 +20,6 @@ from qbench.training.codebook_data import CodebookData
 from qbench.training.codebook_recipe import CodebookRecipe
 from qbench.training.codebook_task import CodebookTask, Quantised
 from qbench.training.losses.quantisers import margin_mse
-from qbench.training.outputs import Embedded
-from qbench.training.students import LateInteractionStudent
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -64,31 +62,35 @@ class ContextualTask(CodebookTask):
         return whole - alone
 
     def loss(self, batch: NDArray[np.int64], step: int, steps: int) -> Tensor:
-        """MarginMSE against the uncompressed MaxSim (eq. 4.7)."""
+        """MarginMSE against the uncompressed MaxSim (eq. 4.7).
+
+        A score depends on those tokens alone that are nearest to one of the query's: which ones they are is found
+        without gradients, and these are quantised with them.
+        """
         import torch
 
         distinct, places = self.texts(batch)
         rows, lengths = self._rows(distinct)
         given = torch.from_numpy(self.sampled(rows))
-        queries = Embedded(torch.from_numpy(self.data.pairs.queries[batch]))
-
-        def scores(vectors: Tensor) -> Tensor:
-            parts = torch.split(vectors, lengths.tolist())
-            padded = torch.nn.utils.rnn.pad_sequence(list(parts), batch_first=True)
-            there = torch.arange(padded.shape[1]) < torch.from_numpy(lengths)[:, None]
-            found = LateInteractionStudent(None).scores(queries, Embedded(padded, there))
-            return found.gather(1, places.flatten(start_dim=1)).reshape(places.shape)
-
-        quantised = self.network(given)
-        return margin_mse(scores(given[:, : quantised.shape[1]]), scores(quantised))
+        queries = torch.from_numpy(self.data.pairs.queries[batch])
+        decoded = torch.from_numpy(self.quantised()(given.numpy()))
+        whole = given[:, : decoded.shape[1]]
+        nearest, back = torch.unique(_nearest(queries, decoded, lengths, places), return_inverse=True)
+        learnt = _summed(queries, self.network(given[nearest])[back])
+        if self.recipe.factor == "learnt":
+            learnt = learnt * self.network.factor()
+        return margin_mse(_summed(queries, whole[_nearest(queries, whole, lengths, places)]), learnt)
 
     def quantised(self) -> Quantised:
         """The network, whose decoder is what an index has."""
         import torch
 
         def decoded(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+            training = self.network.training
+            self.network.eval()
             with torch.no_grad():
                 made: NDArray[np.float32] = self.network(torch.from_numpy(vectors)).numpy()
+            self.network.train(training)
             return made
 
         return decoded
@@ -113,3 +115,31 @@ class ContextualTask(CodebookTask):
         starts = self.data.vectors.starts
         lengths = starts[texts + 1] - starts[texts]
         return range_rows(starts[texts], lengths), lengths
+
+
+def _nearest(queries: Tensor, vectors: Tensor, lengths: NDArray[np.int64], places: Tensor) -> Tensor:
+    """The rows of the token vectors nearest to each query token, shape (queries, pairs, 2, tokens).
+
+    Args:
+        queries: shape (queries, tokens, H).
+        vectors: shape (n, H), those of one text after the other.
+        lengths: how many each text has, at least one.
+        places: the texts of each query's pairs, shape (queries, pairs, 2).
+    """
+    import torch
+
+    padded = torch.nn.utils.rnn.pad_sequence(list(torch.split(vectors, lengths.tolist())), batch_first=True)
+    past = torch.arange(padded.shape[1]) >= torch.from_numpy(lengths)[:, None]
+    firsts = torch.from_numpy(np.cumsum(lengths) - lengths)
+    found = []
+    for query, texts in zip(queries, places.flatten(start_dim=1), strict=True):
+        products = torch.einsum("id,tjd->tij", query, padded[texts])
+        best = products.masked_fill_(past[texts][:, None], float("-inf")).argmax(dim=2)
+        found.append(best + firsts[texts, None])
+    return torch.stack(found).reshape(*places.shape, -1)
+
+
+def _summed(queries: Tensor, nearest: Tensor) -> Tensor:
+    """MaxSim, shape (queries, pairs, 2), of the vectors nearest to query tokens: (queries, pairs, 2, tokens, H)."""
+    scores: Tensor = (queries[:, None, None] * nearest).sum(dim=(3, 4))
+    return scores

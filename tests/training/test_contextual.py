@@ -20,6 +20,7 @@ from qbench.store import MANIFEST, drafting
 from qbench.training.codebook import open_task, train_codebook
 from qbench.training.codebook_data import encoder_stage, read_codebook_data
 from qbench.training.codebook_task import quantiser_of
+from qbench.training.losses.quantisers import margin_mse
 from tests.compression.trained_codebook import drawn
 from tests.encoder_factories import tiny_bert
 from tests.number_factories import WORDS, operator_benchmark, random_deepquant
@@ -117,6 +118,41 @@ def test_training_lowers_the_loss(model, bench, tmp_path):  # noqa: F811
         task.loss(everything, 0, 1).backward()
         optimizer.step()
     assert task.loss(everything, 0, 1).item() < 0.8 * before
+
+
+def test_the_loss_is_that_of_all_tokens(model, bench, tmp_path):  # noqa: F811
+    stage = encoder_stage(f"ColBERT(model={model})", tokens=True)
+    task = open_task(read_codebook_data(bench, stage, tmp_path, CQ, lambda *_: None), CQ)
+    batch, network = np.arange(len(task.data.pairs.queries)), task.network.train()
+    network.zero_grad()
+    loss = task.loss(batch, 0, 1)
+    assert network.training
+    loss.backward()
+    gradients = {name: part.grad.clone() for name, part in network.named_parameters() if part.grad is not None}
+    network.zero_grad()
+    distinct, places = task.texts(batch)
+    queries, scores = torch.from_numpy(task.data.pairs.queries), []
+    for text in distinct:
+        given = torch.from_numpy(task.sampled(task._rows(np.array([text]))[0]))
+        whole, decoded = given[:, : queries.shape[2]], torch.from_numpy(task.quantised()(given.numpy()))
+        nearest = network(given)[(queries @ decoded.T).argmax(dim=2)]  # the first of tokens that are as near
+        both = ((queries @ whole.T).amax(dim=2), (queries * nearest).sum(dim=2))
+        scores.append(torch.stack([products.sum(dim=1) for products in both], dim=1))
+    found = torch.stack(scores, dim=1)  # (queries, texts, 2)
+    taught, learnt = (found[..., side].gather(1, places.flatten(1)).reshape(places.shape) for side in (0, 1))
+    expected = margin_mse(taught, learnt)
+    expected.backward()
+    np.testing.assert_allclose(loss.item(), expected.item(), rtol=1e-4)
+    assert gradients["selecting"].abs().sum() > 0  # depends on which of several tokens with one code it is
+    for name in ("codewords", "of_context", "of_token", "bias"):
+        own = network.get_parameter(name).grad
+        np.testing.assert_allclose(gradients[name], own, atol=1e-3 * float(own.abs().max()))
+    with torch.no_grad():
+        network.log_factor.fill_(0.5)
+        factored = margin_mse(taught, learnt * np.exp(0.5)).item()
+        np.testing.assert_allclose(task.loss(batch, 0, 1).item(), factored, rtol=1e-4)
+        task.recipe = replace(CQ, factor="none")
+        np.testing.assert_allclose(task.loss(batch, 0, 1).item(), expected.item(), rtol=1e-4)
 
 
 def test_scores_on_dev_are_those_of_search(model, bench, tmp_path):  # noqa: F811
