@@ -17,6 +17,8 @@ SHARES = directed("hike gain surge jump", "up") | directed("drop fall cut plunge
 """Nouns of change before a bound that is a percentage."""
 FALLS = frozenset("drops falls slumps plunges surges jumps gains hikes".split())
 """Those that are said of a thing as verbs, too: "oil price drops 5%"."""
+NAMED_BY = frozenset("high voltage pressure heel head cliff".split())
+"""Words with which a noun of change names a thing or a measure."""
 PARTS = frozenset(("percentage", "percentage point", "basis point"))
 THINGS = frozenset(
     "tank climb dive slide mark lift balloon rocket rally crash dip spike leap retreat swell slip".split()
@@ -39,8 +41,8 @@ def change(tokens: Sequence[Token], first: int, last: int, quantity: Quantity) -
     if first < 2:
         return ""
     what, noun = tokens[first - 2], tokens[first - 1].low
-    if what.kind != "word" or what.low in FUNCTION_WORDS or what.low == "high":
-        return ""  # "high rise over 100 m"
+    if what.kind != "word" or what.low in FUNCTION_WORDS or what.low in NAMED_BY:
+        return ""  # "high rise over 100 m", "voltage drop under 3%"
     if noun == "loss" and what.low == "weight" and quantity.unit not in DOSES:
         return "down" if bounded or quantity.family == "mass" else ""
     if noun == "loss" or (not bounded and noun not in FALLS):

@@ -102,7 +102,7 @@ def _is_run(tokens: Sequence[Token], first: int, last: int) -> bool:
 
 def is_sprint(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
     """Whether a range is what cars are timed over, "0-60 mph in 4 s", "0-100 under 5 seconds"."""
-    if quantity.value or quantity.high not in SPEEDS or number + 3 >= len(tokens) or tokens[number + 1].text != "-":
+    if quantity.value or quantity.high not in SPEEDS or number + 3 >= len(tokens) or tokens[number + 1].low not in ("-", "to"):
         return False
     return tokens[number + 3].low in ("in", "under", "mph", "km", "kmh", "kph", "time", "less", "sprint", "below", "<")
 

@@ -105,6 +105,7 @@ def _is_searched(
         return bool(found) and before is not None and found[-1].end == before.end
     return (
         (low == "all" and following in _AFTER_ALL)
+        or (low == "same" and lead != "the" and following not in ("", "as", *_NOISE))  # "same day delivery"
         or (word == "us" and lead not in _TO_US)
         or (low == "let" and lead == "to")  # "house to let"
         or (low == "due" and following != "to")
