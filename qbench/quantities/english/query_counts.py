@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.inflection import singular
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, LABELS, VERBS
-from qbench.quantities.english.query_attributes import CAPACITIES, SCALES, UNCOUNTED, families
+from qbench.quantities.english.query_attributes import CAPACITIES, SCALES, UNCOUNTED, families, has_family
 from qbench.quantities.english.query_names import NAMES
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Quantity
@@ -25,6 +25,8 @@ LIMITS = frozenset("under below max maximum < ≤ to than within".split())
 """Last words of the upper bounds that prices have: "under", "up to", "less than", "cheaper than"."""
 LEADS_TO_ONE = frozenset("with and only just max maximum least most than".split())
 """What stands before a 1 that counts the noun after it."""
+DEAREST = 1e6
+"""From here on, a number before a word of money is money: nobody counts assets."""
 MOST = 100
 """So many may be counted by a singular noun."""
 COUNTERS = frozenset(
@@ -57,6 +59,8 @@ def counts_nothing(tokens: Sequence[Token], starts: Sequence[int], first: int, q
         return False
     if noun in ("max", "min"):
         return True  # "set of four max 320 pounds"
+    if quantity.value >= DEAREST and has_family(families(noun) or frozenset(), "currency"):
+        return True  # "funds with 1bn assets"
     if noun in AGED and tokens[begin - 1].text == "+" and quantity.value in range(*MIDDLE_AGES):
         return True  # "multivitamin 50+ men"
     if quantity.comparator == "between" and lead in ("between", "from"):

@@ -51,6 +51,8 @@ RUNNING = frozenset(
 )
 """Words beside which "5k" is a race."""
 
+LONGEST_CODE = 4
+"""Digits of most numbers of models; longer ones that end with a nought are amounts."""
 ERAS = frozenset(("bc", "bce", "ad"))
 HOTTEST = 5000.0
 """Nobody asks for so many degrees."""
@@ -182,6 +184,8 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
         return True
     if counted:
         return lead in NAMES
+    if len(digits := tokens[number].text.replace(",", "")) > LONGEST_CODE and digits.isdecimal() and digits[-1] == "0":
+        return lead in NAMES  # "tax free allowance 12570"
     if lead == "size" and number > 1 and tokens[number - 2].low in ("battery", "batteries"):
         return True
     if lead == "size" and last < len(tokens) and _goes_on(tokens, number, last):
