@@ -19,7 +19,7 @@ __all__ = ["REVISIONS", "key", "revision"]
 
 REVISIONS: dict[str, int] = {
     # Text
-    "extraction": 10,
+    "extraction": 11,
     "index": 1,
     "benchmark quantities": 1,
     # Benchmarks

@@ -41,6 +41,8 @@ MAGNIFIERS = frozenset("microscope magnification objective loupe telescope".spli
 GRADES = frozenset("grade level stage tier class category phase type version group band floor".split())
 """Labels whose numbers have an order: "grade 3 or higher"."""
 GASES = frozenset(("co", "no", "so"))
+MINUTES = 100
+"""So few before "min" are minutes, and "min" no bound of the next amount."""
 MOST_LEVELS = 20
 """There are so many levels of a game or a course; a higher one is a value."""
 TIMES = frozenset("x × by".split())
@@ -280,11 +282,13 @@ def _follows_amount(tokens: Sequence[Token], first: int, units: Units) -> bool:
 
 
 def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity) -> bool:
-    """Whether the "max" after a quantity bounds what is named after it: "2 kW max price $180"."""
+    """Whether the "max" after a quantity bounds what is named after it, "2 kW max price $180", or a "min" the one before."""
     span = quantity.comparator_span
-    if span is None or span[0] < quantity.value_span[1]:
+    if span is None:
         return False
     k = bisect_left(starts, span[0])
+    if span[0] < quantity.value_span[1]:  # "10 min 4 c"
+        return tokens[k].low == "min" and k > 0 and tokens[k - 1].text.isdecimal() and int(tokens[k - 1].text) < MINUTES
     if tokens[k].low not in LABELS or k + 2 >= len(tokens) or tokens[k + 1].kind != "word":
         return False
     return tokens[k + 1].low in LIMITED or tokens[k + 2].kind == "number"  # "5 tread max load 150 kg"

@@ -31,7 +31,7 @@ WORN = frozenset("waist leg inseam collar chest bust".split())
 """What a bare number before it is the size of: "jeans 32 waist"."""
 PARTS = WORN | frozenset(
     "screen display panel frame cable cord blade wheel wheels rim rims tyre tyres tire tires heel heels lens aperture "
-    "barrel deck hose pipe driver drivers fabric".split()
+    "barrel bar deck hose pipe driver drivers fabric".split()
 )
 """What has a length of its own, named after it: "27 inch screen"."""
 LEADING = frozenset(

@@ -249,6 +249,8 @@ class Concepts:
         while chunk and self._words[chunk[0]].text.lower() in RANKED:
             chunk = chunk[1:]
         while chunk and self._words[chunk[-1]].text.lower() in (LIMITS | MOVES if len(chunk) > 1 else LIMITS):
+            if [self._words[n].text.lower() for n in chunk[-2:]] == ["follow", "up"]:
+                break
             chunk = chunk[:-1]
         return [] if all(self._words[n].text.lower() in IDLE for n in chunk) else chunk
 

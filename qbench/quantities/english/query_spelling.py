@@ -177,8 +177,8 @@ _UNPAID = re.compile(r"\b(?:ahi|events?|index|rates?|episodes?|seizures?|times|s
 """What is counted in an hour or a week, or measured in pascals, and not paid."""
 _CLOCK = re.compile(r"(?:1[0-2]|0?[1-9])(?:[.:]?[0-5]\d)?pm", re.IGNORECASE)
 _DEGREES = re.compile(
-    r"(?<![\w.,])(?P<number>-?\d{2,4}(?:\.\d)?) (?P<scale>[cf])"
-    r"(?=$|[,;)<>]|\s(?:in|for|or|and|at|to|with|under|over|below|above|less|more|max|min|[<>≤≥])\s)"
+    r"(?<![\w.,])(?P<number>-?\d{2,4}(?:\.\d)?|4) (?P<scale>[cf])"
+    r"(?=$|[,;)<>]|\s(?:in|for|how|until|or|and|at|to|with|under|over|below|above|less|more|max|min|[<>≤≥])\s)"
 )
 """Degrees in small letters, after a space: "polymers 100-150 c"; not the kind of "type 2 c"."""
 _CURRENT = re.compile(
