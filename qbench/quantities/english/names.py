@@ -303,7 +303,11 @@ def _ends_name(tokens: Sequence[Token], number: Number, *, certain: bool, typed:
         return False
     if after.text[:1].isupper():
         return certain or not _all_capitalised(tokens, first)
-    return after.low in _AFTER_NAMES or after.low in VERBS or (typed and not after.low.endswith("s") and after.low not in _PAID)
+    return (
+        after.low in _AFTER_NAMES
+        or after.low in VERBS
+        or (typed and not after.low.endswith("s") and after.low not in _PAID)
+    )
 
 
 def _all_capitalised(tokens: Sequence[Token], i: int) -> bool:

@@ -282,13 +282,15 @@ def _follows_amount(tokens: Sequence[Token], first: int, units: Units) -> bool:
 
 
 def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity) -> bool:
-    """Whether the "max" after a quantity bounds what is named after it, "2 kW max price $180", or a "min" the one before."""
+    """Whether the "max" after a quantity bounds what is named after it: "2 kW max price $180"."""
     span = quantity.comparator_span
     if span is None:
         return False
     k = bisect_left(starts, span[0])
     if span[0] < quantity.value_span[1]:  # "10 min 4 c"
         return tokens[k].low == "min" and k > 0 and tokens[k - 1].text.isdecimal() and int(tokens[k - 1].text) < MINUTES
+    if [t.low for t in tokens[k : k + 2]] in (["maximum", "dose"], ["max", "dose"]):
+        return True  # "ibuprofen every 6 hours maximum dose"
     if tokens[k].low not in LABELS or k + 2 >= len(tokens) or tokens[k + 1].kind != "word":
         return False
     return tokens[k + 1].low in LIMITED or tokens[k + 2].kind == "number"  # "5 tread max load 150 kg"

@@ -94,7 +94,12 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
 def _is_asked(tokens: Sequence[Token], quantity: Quantity) -> bool:
     """Whether an amount is bounded, or what something is had for: "tickets for 100 pounds"."""
     before = [t.low for t in tokens if t.end <= quantity.value_span[0]]
-    return quantity.comparator_span is not None or before[-1:] == ["for"] or quantity.value >= DEAR
+    return (
+        quantity.comparator_span is not None
+        or quantity.comparator == "between"
+        or before[-1:] == ["for"]
+        or quantity.value >= DEAR
+    )
 
 
 def _is_weighed(tokens: Sequence[Token], quantity: Quantity) -> bool:
@@ -171,7 +176,7 @@ def _millions(tokens: Sequence[Token], quantity: Quantity, words: Sequence[str])
 def _is_of_money(tokens: Sequence[Token], quantity: Quantity) -> bool:
     """Whether the word before an amount has amounts of money or bare numbers, and no length: "aum over 500m"."""
     start = (quantity.comparator_span or quantity.value_span)[0]
-    lead = next((t.low for t in reversed(tokens) if t.end <= start and t.low not in ("of", "is", "a")), "")
+    lead = next((t.low for t in reversed(tokens) if t.end <= start and t.low not in ("of", "for", "is", "a")), "")
     has = frozenset(("",)) if lead in VALUED else families(lead) or frozenset()
     return not has.isdisjoint(("currency", "")) and "length" not in has
 

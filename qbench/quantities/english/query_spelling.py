@@ -58,7 +58,9 @@ _MONEY = (
     "usd|eur|gbp|inr|chf|cad|aud|nzd|hkd|sgd|jpy|cny|rmb|krw|sek|nok|dkk|pln|czk|huf|ron|brl|mxn|ars|zar|aed|sar|thb|"
     "idr|myr|php|btc|eth|rs"
 )
-_PAIR = re.compile(rf"(?<!\d\d )(?<![\d])\b(?:{_MONEY})[ /](?:{_MONEY})\b|(?<=\.\d\d )(?:{_MONEY})[ /](?:{_MONEY})\b", re.IGNORECASE)
+_PAIR = re.compile(
+    rf"(?<!\d\d )(?<![\d])\b(?:{_MONEY})[ /](?:{_MONEY})\b|(?<=\.\d\d )(?:{_MONEY})[ /](?:{_MONEY})\b", re.IGNORECASE
+)
 """A rate of exchange, whose codes are of no amount: "eur usd above 1.10"; not the "usd eur" of "100 usd eur"."""
 _SLANG = (
     (re.compile(r"\b(?:a |one )?fiver\b", re.IGNORECASE), "£5"),
@@ -233,7 +235,7 @@ _LETTERS = (
 )
 """Letters after a number that are a symbol with a capital where the other words say so."""
 _WATTS = re.compile(r"(?<=\d)(?P<space>\s?)mw\b")
-_PLANTS = re.compile(r"\b(?:wind|turbines?|solar|pv|plants?|reactors?|grid|farms?|stations?)\b")
+_PLANTS = re.compile(r"\b(?:wind|turbines?|solar|pv|plants?|reactors?|grid|farms?|stations?|data cent(?:re|er)s?)\b")
 """What has megawatts, where others have milliwatts: "wind turbines of 5 mw"."""
 _WITH = re.compile(r"(?<![\w/])w/(?=\s|\d)", re.IGNORECASE)
 """Short for "with"; "w/o" is for "without"."""
