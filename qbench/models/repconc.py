@@ -56,7 +56,7 @@ def balanced(vectors: Tensor, codewords: Tensor, epsilon: float = EPSILON, round
     unit = codewords.square().sum(dim=2).mean().clamp(min=_LEAST)
     scale = 2 / (epsilon * unit)
     # Part by part: what is computed of one part stays in the processor's cache over all iterations.
-    parts = zip(vectors.chunk(len(codewords), dim=1), codewords.split(1), strict=True)
+    parts = zip(vectors.chunk(len(codewords), dim=1), codewords.chunk(len(codewords)), strict=True)
     return torch.stack([_chosen(scale * nearness(part, own)[0], rounds) for part, own in parts], dim=1)
 
 

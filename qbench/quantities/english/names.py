@@ -310,6 +310,8 @@ _LINES = frozenset(
     "pavilion vivobook zenbook boeing airbus cessna windows ios android".split()
 )
 """Lines of products, typed in small letters: "an iphone 11", "the boeing 737"."""
+_PAID = frozenset("quid euro eur usd gbp chf".split())
+"""Money in forms that do not look like plurals: "ipad max 200 quid"."""
 _GRADES = frozenset("pro max plus mini ultra lite ti super se air".split())
 
 
@@ -323,7 +325,11 @@ def _ends_name(tokens: Sequence[Token], number: Number, *, certain: bool, typed:
         return False
     if after.text[:1].isupper():
         return certain or not _all_capitalised(tokens, first)
-    return after.low in _AFTER_NAMES or after.low in VERBS or (typed and not after.low.endswith("s"))
+    return (
+        after.low in _AFTER_NAMES
+        or after.low in VERBS
+        or (typed and not after.low.endswith("s") and after.low not in _PAID)
+    )
 
 
 def _all_capitalised(tokens: Sequence[Token], i: int) -> bool:

@@ -387,8 +387,14 @@ _ATTRIBUTES = frozenset(
 
 
 _INCLUDING = frozenset("incl inc excl".split())
-_NO_PLURALS = frozenset("diabetes rabies measles mumps herpes scabies caries shingles rickets tetanus news".split())
-"""Words in -s that are no plurals: "egfr 30-59 diabetes"."""
+_NO_PLURALS = frozenset(
+    "diabetes prediabetes rabies measles mumps herpes scabies caries shingles rickets tetanus news "
+    "bias atlas canvas alias pancreas "
+    "christmas pyjamas pajamas overseas whereas perhaps always besides sometimes "
+    "wales alps leeds athens naples brussels netherlands philippines bahamas maldives seychelles texas kansas arkansas "
+    "dallas vegas cotswolds highlands barbados honduras".split()
+)
+"""Words in -s that are no plurals, places among them: "egfr 30-59 diabetes", "land under 100k wales"."""
 
 
 _NOUNS_TOO = frozenset("packs runs records issues plans trades starts".split())
@@ -398,6 +404,6 @@ _NOUNS_TOO = frozenset("packs runs records issues plans trades starts".split())
 def _is_plural(word: str) -> bool:
     if word in ("people", "men", "women", "children", "staff", "personnel", "teeth"):
         return True
-    plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "as"))
+    plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
     plural = plural or (word.endswith("us") and singular(word) != word)  # "cpus", "menus"
     return plural and word not in VERBS and word not in _NO_PLURALS

@@ -379,6 +379,8 @@ def _with_scale(tokens: Sequence[Token], number: Number, money: bool) -> Number:
     return replace(number, value=value, last=j, magnitude=value / number.value if number.value else 1.0)
 
 
+_CURRENCIES = frozenset("dollars euros pounds yen yuan won rupees francs kronor kroner pesos rand".split())
+"""Money in words, before which a letter glued to a number is a magnitude."""
 _LONG = 1e5
 """A number from which on no single letter is a magnitude of it."""
 
@@ -391,6 +393,7 @@ def _scale(tokens: Sequence[Token], j: int, is_glued: bool, money: bool) -> floa
     if counts and token.text in ("m", "b", "M", "B", "k", "K"):
         return MONEY_SCALES[token.text]
     if is_glued:
+        money = money or (j + 1 < len(tokens) and tokens[j + 1].low in _CURRENCIES)  # "1.6T yen"
         following = tokens[j + 1].text if j + 1 < len(tokens) and glued(token, tokens[j + 1]) else ""
         if following in ("€", "£", "$"):
             return MONEY_SCALES.get(token.text)  # "10k€", "1m€"

@@ -40,8 +40,11 @@ _DIGITS_OF_MINUTES = 2
 MAGNIFIERS = frozenset("microscope magnification objective loupe telescope".split())
 GRADES = frozenset("grade level stage tier class category phase type version group band floor".split())
 """Labels whose numbers have an order: "grade 3 or higher"."""
-
-
+GASES = frozenset(("co", "no", "so"))
+MINUTES = 100
+"""So few before "min" are minutes, and "min" no bound of the next amount."""
+MOST_LEVELS = 20
+"""There are so many levels of a game or a course; a higher one is a value."""
 TIMES = frozenset("x × by".split())
 PER_PERSON = frozenset("pp pppn ppn pppw".split())
 """For whom a sum of money is, in short: "cruise £900 pp"."""
@@ -145,6 +148,8 @@ def _grades(tokens: Sequence[Token], read: set[Span]) -> Iterator[ReadCondition]
         elif early is not None:
             used = ((tokens[early[1]].start, tokens[k - 2].end), span)
             yield ReadCondition(early[0], value, value, "", k, k + 1, used, False, (about,), span)
+        elif label.low == "level" and value > MOST_LEVELS and k > 1 and tokens[k - 2].kind == "word":
+            yield ReadCondition("=", value, value, "", k, k + 1, (span,), True, value_span=span)  # "oxygen level 91"
 
 
 def _glued_counts(tokens: Sequence[Token], read: set[Span], units: Units) -> Iterator[ReadCondition]:
@@ -234,6 +239,7 @@ def _from_quantity(
             return None
     # Of "2x ebitda" and "3br" nobody searches for the letters.
     fold = quantity.unit == "count" or any(t.low in PIECES for t in tokens[number:last] if t.start >= after_value)
+    spans = [part for span in spans for part in (_around_gas(tokens, *span) if span == quantity.unit_span else [span])]
     condition = ReadCondition(
         comparator="=" if quantity.comparator == "~" else quantity.comparator,
         low=quantity.value,
@@ -256,6 +262,17 @@ def _from_quantity(
     return compared(tokens, condition, quantity.family)
 
 
+def _around_gas(tokens: Sequence[Token], start: int, end: int) -> Iterator[Span]:
+    """The characters of a unit without the gas that stands in it, which is searched for: "130 g co2 per km"."""
+    for k in range(bisect_left(tokens, start, key=lambda t: t.start), len(tokens) - 1):
+        if tokens[k].end >= end:
+            break
+        if tokens[k].low in GASES and tokens[k + 1].text == "2" and tokens[k].start > start:
+            yield start, tokens[k].start
+            start = tokens[k + 1].end
+    yield start, end
+
+
 def _follows_amount(tokens: Sequence[Token], first: int, units: Units) -> bool:
     """Whether another amount ends before a token, so that no name goes on there: "8kg 1400 spin"."""
     if first < 2 or tokens[first - 2].kind != "number" or tokens[first - 1].kind != "word":
@@ -267,9 +284,13 @@ def _follows_amount(tokens: Sequence[Token], first: int, units: Units) -> bool:
 def _is_label_of_next(tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity) -> bool:
     """Whether the "max" after a quantity bounds what is named after it: "2 kW max price $180"."""
     span = quantity.comparator_span
-    if span is None or span[0] < quantity.value_span[1]:
+    if span is None:
         return False
     k = bisect_left(starts, span[0])
+    if span[0] < quantity.value_span[1]:  # "10 min 4 c"
+        return tokens[k].low == "min" and k > 0 and tokens[k - 1].text.isdecimal() and int(tokens[k - 1].text) < MINUTES
+    if [t.low for t in tokens[k : k + 2]] in (["maximum", "dose"], ["max", "dose"]):
+        return True  # "ibuprofen every 6 hours maximum dose"
     if tokens[k].low not in LABELS or k + 2 >= len(tokens) or tokens[k + 1].kind != "word":
         return False
     return tokens[k + 1].low in LIMITED or tokens[k + 2].kind == "number"  # "5 tread max load 150 kg"

@@ -16,8 +16,8 @@ MEASURED = frozenset(
     "pays "
     "hba1c a1c glucose egfr crp esr hb hgb haemoglobin hemoglobin ferritin tsh psa ldl hdl triglycerides wbc inr hr rr "
     "spo2 sats gcs lactate troponin d-dimer dimer fio2 peep map sbp dbp fev1 bnp ntprobnp alt ast bilirubin albumin "
-    "calcium magnesium phosphate sodium potassium urea bun creatinine amh fsh lh vei era platelets pulse temp fever "
-    "sugar cholesterol loan mortgage deposit target goal reading result limit threshold".split()
+    "mach calcium magnesium phosphate sodium potassium urea bun creatinine amh fsh lh vei era platelets pulse temp "
+    "fever sugar cholesterol loan mortgage deposit target goal reading result limit threshold".split()
 )
 """What a bare number right after it is a value of: "score 80", "grossed 500000". After other words it is one of a name:
 "iphone 13"."""
@@ -31,7 +31,7 @@ WORN = frozenset("waist leg inseam collar chest bust".split())
 """What a bare number before it is the size of: "jeans 32 waist"."""
 PARTS = WORN | frozenset(
     "screen display panel frame cable cord blade wheel wheels rim rims tyre tyres tire tires heel heels lens aperture "
-    "barrel deck hose pipe driver drivers fabric".split()
+    "barrel bar deck hose pipe driver drivers fabric".split()
 )
 """What has a length of its own, named after it: "27 inch screen"."""
 LEADING = frozenset(
@@ -70,7 +70,8 @@ _FAMILIES = {
     "area": "plot garden lot land site yard field paddock grounds size room flat apartment office house studio lawn "
     "coverage", "temperature": "temperature temp",
     "pressure": "pressure suction vacuum strength", "torque": "torque", "age": "age ages", "currency": _MONEY,
-    "": f"{_MONEY} rating score ph bmi egfr inr iq gpa pe p/e p/b cop seer spf gcs index ratio rate magnitude age "
+    "": f"{_MONEY} mach spin fill "
+    "rating score ph bmi egfr inr iq gpa pe p/e p/b cop seer spf gcs index ratio rate magnitude age "
     "capacity population hba1c potassium output beta volume users subscribers views followers multiple",
     "none": "class colour color edition brand",
 }  # fmt: skip

@@ -53,7 +53,8 @@ APPARENT: dict[str, Comparator] = {"brighter": "<", "fainter": ">", "dimmer": ">
 SIDES: dict[str, Comparator] = {"below": "<", "under": "<", "above": ">", "over": ">"}
 BEFORE_TO = frozenset(
     "up close next due down add back compared equal prior according similar relative equivalent convert go went "
-    "switch rise fall upgrade waterproof resistant proof rated accurate hardy charge charges charging".split()
+    "switch rise fall upgrade waterproof resistant proof rated accurate hardy charge charges charging collapsible "
+    "foldable folds adjustable extends extending extendable expandable expands reclines".split()
 )
 """Words before "to 5 kg" that make it no upper end."""
 DATED = frozenset("after before since until till past prior pre post within sub".split())
@@ -210,7 +211,14 @@ def _one_end(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition
         return condition
     if lead.low == "from":
         return replace(condition, comparator=">=", used=(*condition.used, (lead.start, lead.end)))
-    if lead.low == "to" and condition.unit and condition.unit_span is not None and before not in BEFORE_TO:
+    amount = first > 2 and tokens[first - 3].kind == "number"  # "30 minutes to 80%"
+    if (
+        lead.low == "to"
+        and condition.unit
+        and condition.unit_span is not None
+        and not amount
+        and before not in BEFORE_TO
+    ):
         return replace(condition, comparator="<=", used=(*condition.used, (lead.start, lead.end)))
     return condition
 

@@ -17,6 +17,10 @@ SHARES = directed("hike gain surge jump", "up") | directed("drop fall cut plunge
 """Nouns of change before a bound that is a percentage."""
 FALLS = frozenset("drops falls slumps plunges surges jumps gains hikes".split())
 """Those that are said of a thing as verbs, too: "oil price drops 5%"."""
+NAMED_BY = frozenset("high voltage pressure heel head cliff".split())
+"""Words with which a noun of change names a thing or a measure."""
+GROWS = frozenset(("grow", "grows", "growing"))
+"""What living things do to their height."""
 PARTS = frozenset(("percentage", "percentage point", "basis point"))
 THINGS = frozenset(
     "tank climb dive slide mark lift balloon rocket rally crash dip spike leap retreat swell slip".split()
@@ -39,8 +43,8 @@ def change(tokens: Sequence[Token], first: int, last: int, quantity: Quantity) -
     if first < 2:
         return ""
     what, noun = tokens[first - 2], tokens[first - 1].low
-    if what.kind != "word" or what.low in FUNCTION_WORDS or what.low == "high":
-        return ""  # "high rise over 100 m"
+    if what.kind != "word" or what.low in FUNCTION_WORDS or what.low in NAMED_BY:
+        return ""  # "high rise over 100 m", "voltage drop under 3%"
     if noun == "loss" and what.low == "weight" and quantity.unit not in DOSES:
         return "down" if bounded or quantity.family == "mass" else ""
     if noun == "loss" or (not bounded and noun not in FALLS):
@@ -70,5 +74,7 @@ def _is_named(tokens: Sequence[Token], first: int, last: int, quantity: Quantity
         return False
     word, following = tokens[moves[0]].low, tokens[moves[0] + 1].low
     noun = word.removesuffix("s")
+    if tokens[max(0, moves[0] - 1)].low in NAMED_BY or (word in GROWS and quantity.family == "length"):
+        return True  # "voltage drop no more than 3%", "plants that grow less than 1 m"
     opens = moves[0] == 0 and noun in NOUNS_TOO and word != noun and following != "of"
     return opens or noun == "contract" or (noun in THINGS and quantity.unit not in PARTS)

@@ -36,6 +36,8 @@ MOVES = CHANGE_VERBS - CHANGE_NOUNS - frozenset(("gain", "raise", "raises"))
 """Verbs that say which way something went, and not what: "profit fell by more than 10%"."""
 AGES = frozenset(("ages", "aged"))
 MOST_WORDS = 5
+LONGEST_LEAD = 20
+"""Characters in which the word before a condition is looked for."""
 NOUNS_IN_ING = frozenset(
     "rating ranking spending earning building housing saving reading opening closing holding listing landing heading "
     "morning evening king ring spring string wing thing ceiling shipping lighting processing clothing training funding "
@@ -47,10 +49,12 @@ NO_PARTICIPLES = frozenset("speed seed feed need breed weed bed red led shed sle
 JOINERS = re.compile(r"(?:(?:of|in|for|on|per|to|from|by)(?: the| a| an)?)?", re.IGNORECASE)
 """What may stand between the words of one concept: "cost of sales", "flights to rome"."""
 RELATIVE = frozenset(("that", "which", "who"))
+_RELATIVE = re.compile(r"\b(?:that|which|who)\b", re.IGNORECASE)
 HAVING = frozenset("with w/ having has have had".split())
 _ALIKE = 50
 """Two bare numbers of one thing are at most so many times as large as one another."""
 _PARTS = re.compile(r"[,;:!?|]")
+_IN_A = re.compile(r"\bin an?\s$", re.IGNORECASE)
 
 LENDINGS = frozenset(("loan", "mortgage"))
 """Measured words that are what a query asks for: "loan of 20000 over 5 years"."""
@@ -78,11 +82,13 @@ class Concepts:
         self._conditions = conditions
         self._units = units
         self._spans = [_extent(each) for each in conditions]
+        related = _RELATIVE.search(text)
+        self._related = len(text) if related is None else related.start()
         units_of = [each.unit_span for each in conditions if each.unit_span is not None]
         # Words stand in order: those that a span meets are found by bisection, as a text may have thousands.
         self._starts, self._ends = [word.start for word in words], [word.end for word in words]
-        taken = set(self._within(units_of))
-        self._free = [k for k in range(len(words)) if k not in taken]
+        self._taken = set(self._within(units_of))
+        self._free = [k for k in range(len(words)) if k not in self._taken]
         self._free_starts = [self._starts[k] for k in self._free]
         self._own = [
             self._grown(k, self._within(each.concept_spans)) or self._inside(k) for k, each in enumerate(conditions)
@@ -119,7 +125,10 @@ class Concepts:
             return self._right(k)
         if self._same_unit(k - 1, k):
             return self._opening() or list(before[k - 1]) if self._own[k - 1] else list(before[k - 1])
-        named = self._named(k)
+        named = [] if self._is_cap(k) else self._named(k)
+        if not named and self._conditions[k].unit.endswith(" of age"):
+            if _IN_A.search(self._text, max(0, self._spans[k][0] - 6), self._spans[k][0]):
+                return []  # "fever over 39 in a 2 year old"
         claimed = k + 1 < len(self._spans) and named == self._left(k + 1)  # it leads to the next condition
         return self._opening() or list(before[0]) if claimed or not named else named
 
@@ -132,8 +141,7 @@ class Concepts:
         return n if near and self._words[n].text.lower() in PEOPLE else None
 
     def _same_unit(self, a: int, b: int) -> bool:
-        before = self._text[: self._spans[a][0]].lower().split()
-        if not self._conditions[a].unit and before and before[-1] in CAPACITIES:
+        if not self._conditions[a].unit and self._word_before(a) in CAPACITIES:
             return False  # "sleeps 6 under 150 a night"
         low, high = sorted(abs(self._conditions[k].low) for k in (a, b))
         if not self._conditions[a].unit and low and high / low > _ALIKE:
@@ -142,8 +150,12 @@ class Concepts:
 
     def _is_with(self, k: int) -> bool:
         """Whether condition k says what something has: "blender with at least 1000w motor"."""
-        words = self._text[: self._spans[k][0]].lower().split()
-        return bool(words) and words[-1] in HAVING
+        return self._word_before(k) in HAVING
+
+    def _word_before(self, k: int) -> str:
+        """The word before condition k, if it is one of the short ones that rules name; of a long word, its end."""
+        start = self._spans[k][0]
+        return "".join(self._text[max(0, start - LONGEST_LEAD) : start].lower().split()[-1:])
 
     def _counts(self, k: int) -> bool:
         """Whether condition k counts what its unit names."""
@@ -214,6 +226,13 @@ class Concepts:
         kinds = [self._units.get(self._conditions[j].unit).family.startswith("currency") for j in (k - 1, k)]
         return kinds == [False, True] and bool(self._opening()) and not any(self._has(k, n) for n in chunk)
 
+    def _is_cap(self, k: int) -> bool:
+        """Whether condition k is a price at most, behind which stand places: "acres of land under 100k wales"."""
+        condition, right = self._conditions[k], self._named(k)
+        kind = self._units.get(condition.unit).family
+        priced = condition.comparator in ("<", "<=") and (not kind or kind.startswith("currency"))
+        return priced and bool(right) and not any(self._has(k, n) for n in right)
+
     def _right(self, k: int) -> Chunk:
         """The words that follow condition k, before the next one."""
         stop = self._spans[k + 1][0] if k + 1 < len(self._spans) else len(self._text)
@@ -230,6 +249,8 @@ class Concepts:
         while chunk and self._words[chunk[0]].text.lower() in RANKED:
             chunk = chunk[1:]
         while chunk and self._words[chunk[-1]].text.lower() in (LIMITS | MOVES if len(chunk) > 1 else LIMITS):
+            if [self._words[n].text.lower() for n in chunk[-2:]] == ["follow", "up"]:
+                break
             chunk = chunk[:-1]
         return [] if all(self._words[n].text.lower() in IDLE for n in chunk) else chunk
 
@@ -243,7 +264,11 @@ class Concepts:
     def _is_said(self, n: int) -> bool:
         """Whether a word is what is said of the thing before it: "animals that live more than 100 years"."""
         start = self._starts[n]
-        return n > 0 and self._gap(self._ends[n - 1], start).lower() in RELATIVE
+        gap = self._gap(self._ends[n - 1], start).lower() if n else ""
+        if gap in RELATIVE:
+            return True
+        near = self._text[max(0, start - LONGEST_LEAD) : start].lower().split()[-1:]
+        return near == ["and"] and self._related < start  # "dogs that weigh under 10 kg and live over 15 years"
 
     def _chunks(self, positions: Sequence[int]) -> list[Chunk]:
         """The runs of words that stand side by side, or with a preposition that joins them."""
@@ -293,8 +318,8 @@ class Concepts:
 
     def _inside(self, k: int) -> Chunk:
         """The words between the parts of condition k: "above magnitude 6", "a bigger battery than 5 Ah"."""
-        inside = set(self._within([(self._spans[k][0], self._conditions[k].value_span[0])]))
-        return [n for n in self._free if n in inside]
+        inside = self._within([(self._spans[k][0], self._conditions[k].value_span[0])])
+        return [n for n in inside if n not in self._taken]
 
     def _gap(self, start: int, end: int) -> str:
         return self._text[start:end].strip()

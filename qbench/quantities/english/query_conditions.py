@@ -20,6 +20,8 @@ BOUNDS = frozenset((">", ">=", "<", "<="))
 EDGES = {"between": ("and", "to", "-", "–", "&"), "within": ("and",), "from": ("to", "until", "till", "-", "through"),
          "ranging": ("to", "and"), "range": ("to", "and")}  # fmt: skip
 """Words before the first of two amounts, and what joins the two to a range after each."""
+SIDES = frozenset("high tall wide long deep thick".split())
+"""What an amount right before it measures."""
 OUT_OF = (4.0, 5.0, 6.0, 10.0, 20.0, 100.0)
 """What a rating may be out of: the 10 of "8.3/10" asks nothing."""
 RESTATED = 0.05
@@ -282,7 +284,7 @@ def _carry(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: 
     for b in conditions:
         a = done[-1] if done else None
         if a is not None and b.plain and a.comparator in BOUNDS and tokens[a.first].start < a.value_span[0]:
-            if _listed(tokens, a, b, units) or _also_of(tokens, a, b, units):
+            if _listed(tokens, a, b, units) or _also_of(tokens, a, b, units) or _sides(tokens, a, b):
                 b = replace(b, comparator=a.comparator, plain=False)
         done.append(b)
     return done
@@ -292,6 +294,12 @@ def _listed(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: 
     """Whether counts of two things stand beside each other: "3 beds, 2 baths"."""
     counted = all(each.unit and units.get(each.unit).family == "count" for each in (a, b))
     return counted and a.last < b.first and all(token.low in LISTING for token in tokens[a.last : b.first])
+
+
+def _sides(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -> bool:
+    """Whether two sides of one thing are listed: "at least 6m long and 3m wide"."""
+    between = [token.low for token in tokens[a.last : b.first]]
+    return a.unit == b.unit and len(between) > 1 and between[0] in SIDES and between[1:] == ["and"]
 
 
 def _also_of(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: Units) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.inflection import singular
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, LABELS, VERBS
-from qbench.quantities.english.query_attributes import CAPACITIES, SCALES, UNCOUNTED, families
+from qbench.quantities.english.query_attributes import CAPACITIES, SCALES, UNCOUNTED, families, has_family
 from qbench.quantities.english.query_names import NAMES
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Quantity
@@ -23,6 +23,10 @@ GUESTS = frozenset("guest person people place seat cover".split())
 """What "sleeps" and "serves" may count."""
 LIMITS = frozenset("under below max maximum < ≤ to than within".split())
 """Last words of the upper bounds that prices have: "under", "up to", "less than", "cheaper than"."""
+LEADS_TO_ONE = frozenset("with and only just max maximum least most than".split())
+"""What stands before a 1 that counts the noun after it."""
+DEAREST = 1e6
+"""From here on, a number before a word of money is money: nobody counts assets."""
 MOST = 100
 """So many may be counted by a singular noun."""
 COUNTERS = frozenset(
@@ -55,6 +59,8 @@ def counts_nothing(tokens: Sequence[Token], starts: Sequence[int], first: int, q
         return False
     if noun in ("max", "min"):
         return True  # "set of four max 320 pounds"
+    if quantity.value >= DEAREST and has_family(families(noun) or frozenset(), "currency"):
+        return True  # "funds with 1bn assets"
     if noun in AGED and tokens[begin - 1].text == "+" and quantity.value in range(*MIDDLE_AGES):
         return True  # "multivitamin 50+ men"
     if quantity.comparator == "between" and lead in ("between", "from"):
@@ -84,17 +90,31 @@ def counts_between(tokens: Sequence[Token], last: int, quantity: Quantity) -> To
         last: the token after the number.
         quantity: as it was read, without a unit.
     """
+    if quantity.value == 1 and quantity.high == 1:
+        return _counted_once(tokens, last)
     if quantity.comparator != "=" or not 1 < quantity.value <= MOST or not quantity.value.is_integer():
         return None
     if [t.kind for t in tokens[last : last + 3]] != ["word", "number", "word"]:
         return None
     noun = tokens[last]
-    apart = not glued(tokens[last - 1], noun) and not glued(noun, tokens[last + 1])
-    known = noun.low in SCALES or noun.low in FUNCTION_WORDS or noun.low in VERBS or families(noun.low) is not None
-    plain = apart and noun.text.islower() and len(noun.low) > 2 and singular(noun.low) == noun.low
     lead = tokens[last - 2] if last > 1 else None
     named = lead is None or lead.kind != "word" or lead.low in NAMES or lead.low in SCALES or lead.low in LABELS
-    return noun if plain and not known and not named else None
+    return noun if _is_single(tokens, last) and not named else None
+
+
+def _counted_once(tokens: Sequence[Token], last: int) -> Token | None:
+    """The noun of "max 1 stop", "with 1 owner", "less than 1 gram", where words before the number lead to a count."""
+    lead = tokens[last - 2].low if last > 1 else ""
+    return tokens[last] if lead in LEADS_TO_ONE and last < len(tokens) and _is_single(tokens, last) else None
+
+
+def _is_single(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k, behind a number, is a noun in the singular that may be counted."""
+    noun = tokens[k]
+    apart = not glued(tokens[k - 1], noun) and not (k + 1 < len(tokens) and glued(noun, tokens[k + 1]))
+    known = noun.low in SCALES or noun.low in FUNCTION_WORDS or noun.low in VERBS or families(noun.low) is not None
+    plain = apart and noun.kind == "word" and noun.text.islower() and len(noun.low) > 2
+    return plain and not known and singular(noun.low) == noun.low
 
 
 def glued_count(tokens: Sequence[Token], k: int) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.ambiguity import resolve
@@ -50,6 +51,8 @@ PRINTERS = ("printer", "laserjet", "inkjet", "scanner", "copier")
 PERSONS = frozenset("people person man woman child user viewer follower voter visitor".split())
 DEAR = 1000
 """So many pounds are money whether they are bounded or not."""
+THINGS = frozenset("kg g lb lbs cm mm m w v inch inches litre litres lumens".split())
+"""Units of what has a length as well."""
 FURTHEST = 100
 """Metres that "6m eaves" may be, at most."""
 LONGEST = 100
@@ -91,7 +94,12 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
 def _is_asked(tokens: Sequence[Token], quantity: Quantity) -> bool:
     """Whether an amount is bounded, or what something is had for: "tickets for 100 pounds"."""
     before = [t.low for t in tokens if t.end <= quantity.value_span[0]]
-    return quantity.comparator_span is not None or before[-1:] == ["for"] or quantity.value >= DEAR
+    return (
+        quantity.comparator_span is not None
+        or quantity.comparator == "between"
+        or before[-1:] == ["for"]
+        or quantity.value >= DEAR
+    )
 
 
 def _is_weighed(tokens: Sequence[Token], quantity: Quantity) -> bool:
@@ -128,8 +136,11 @@ def _is_beside_money(tokens: Sequence[Token], quantity: Quantity) -> bool:
     beside = [*(t.low for t in tokens[k - 2 : k - 1]), *(t.low for t in tokens[k + 1 : k + 2])]
     if any(w in VALUED or not _COUNTED.isdisjoint(families(w) or ()) for w in beside):
         return False
-    paid = [t for t in tokens if not start <= t.start < end and (t.low in PAID or t.text in "$€£")]
-    return bool(paid) and tokens[k - 2 : k - 1] != paid[:1]
+    others = [t for t in tokens if not start <= t.start < end]
+    paid = [t for t in others if t.low in PAID or t.text in "$€£"]
+    if not paid:  # "tripod 1.6m holds 5kg"
+        return any(a.kind == "number" and b.low in THINGS for a, b in pairwise(others))
+    return tokens[k - 2 : k - 1] != paid[:1]
 
 
 def _letter(tokens: Sequence[Token], quantity: Quantity) -> int:
@@ -165,7 +176,7 @@ def _millions(tokens: Sequence[Token], quantity: Quantity, words: Sequence[str])
 def _is_of_money(tokens: Sequence[Token], quantity: Quantity) -> bool:
     """Whether the word before an amount has amounts of money or bare numbers, and no length: "aum over 500m"."""
     start = (quantity.comparator_span or quantity.value_span)[0]
-    lead = next((t.low for t in reversed(tokens) if t.end <= start and t.low not in ("of", "is", "a")), "")
+    lead = next((t.low for t in reversed(tokens) if t.end <= start and t.low not in ("of", "for", "is", "a")), "")
     has = frozenset(("",)) if lead in VALUED else families(lead) or frozenset()
     return not has.isdisjoint(("currency", "")) and "length" not in has
 

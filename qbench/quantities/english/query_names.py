@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, SEARCH_NOISE
 from qbench.quantities.english.query_attributes import MEASURED, WORN, families
 from qbench.quantities.english.query_concepts import LIMITS, RANKED
+from qbench.quantities.english.query_conditions import SIDES
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Quantity
 
@@ -43,14 +44,14 @@ METALS = frozenset("gold silver sterling platinum".split())
 CARATS = frozenset((8e3, 9e3, 10e3, 14e3, 18e3, 21e3, 22e3, 24e3))
 THOUSANDTHS = frozenset((375.0, 585.0, 750.0, 800.0, 835.0, 900.0, 925.0, 950.0, 958.0, 999.0))
 """Fineness of metals, in a thousand parts; with a "k", in carats read as thousands."""
-SIDES = frozenset("high tall wide long deep thick".split())
-"""What a bare number before it measures."""
 TIMES = frozenset("s sec secs second seconds min mins minute minutes".split())
 RUNNING = frozenset(
     "run runs runner runners running race races time times training plan pb parkrun marathon walk treadmill".split()
 )
 """Words beside which "5k" is a race."""
 
+LONGEST_CODE = 4
+"""Digits of most numbers of models; longer ones that end with a nought are amounts."""
 ERAS = frozenset(("bc", "bce", "ad"))
 HOTTEST = 5000.0
 """Nobody asks for so many degrees."""
@@ -102,7 +103,12 @@ def _is_run(tokens: Sequence[Token], first: int, last: int) -> bool:
 
 def is_sprint(tokens: Sequence[Token], number: int, quantity: Quantity) -> bool:
     """Whether a range is what cars are timed over, "0-60 mph in 4 s", "0-100 under 5 seconds"."""
-    if quantity.value or quantity.high not in SPEEDS or number + 3 >= len(tokens) or tokens[number + 1].text != "-":
+    if (
+        quantity.value
+        or quantity.high not in SPEEDS
+        or number + 3 >= len(tokens)
+        or tokens[number + 1].low not in ("-", "to")
+    ):
         return False
     return tokens[number + 3].low in ("in", "under", "mph", "km", "kmh", "kph", "time", "less", "sprint", "below", "<")
 
@@ -182,6 +188,8 @@ def in_name(tokens: Sequence[Token], number: int, first: int, last: int, *, coun
         return True
     if counted:
         return lead in NAMES
+    if len(digits := tokens[number].text.replace(",", "")) > LONGEST_CODE and digits.isdecimal() and digits[-1] == "0":
+        return lead in NAMES  # "tax free allowance 12570"
     if lead == "size" and number > 1 and tokens[number - 2].low in ("battery", "batteries"):
         return True
     if lead == "size" and last < len(tokens) and _goes_on(tokens, number, last):

@@ -124,12 +124,19 @@ def _substance(
     following = None if reached is None else units.get(reached.unit).family
     if led and not condition.plain and following in ("", "ratio") and not family:
         return []  # "resp rate over 25 sats 88%"
-    if not family and condition.plain and found and "ratio" in (families(found[0].low) or ()):
-        family = "ratio"  # "card with 0 apr"
+    free = not lead or (condition.first > 2 and tokens[condition.first - 3].kind == "number")  # "16gb ram 512 ssd"
+    if not family and condition.plain and found and free and (has := families(found[0].low)):
+        family = _implied(has, following)  # "card with 0 apr", "jeans 32 waist", "512 ssd"
     own = _own(found, family, following, opens=not condition.first, led=led)
     if own is None:
         own = _follows(condition, reached, found[:SUBSTANCE_WORDS], of=of, led=led, units=units)
     return [(t.start, t.end) for t in own]
+
+
+def _implied(has: frozenset[str], following: str | None) -> str:
+    """The family of a bare number before what has amounts of units alone, unless the next amount is its own."""
+    own = "" not in has and (following is None or not has_family(has, following))
+    return "ratio" if "ratio" in has else min(has) if own else ""
 
 
 def _is_in(tokens: Sequence[Token], k: int, family: str) -> bool:

@@ -58,11 +58,20 @@ _MONEY = (
     "usd|eur|gbp|inr|chf|cad|aud|nzd|hkd|sgd|jpy|cny|rmb|krw|sek|nok|dkk|pln|czk|huf|ron|brl|mxn|ars|zar|aed|sar|thb|"
     "idr|myr|php|btc|eth|rs"
 )
+_PAIR = re.compile(
+    rf"(?<!\d\d )(?<![\d])\b(?:{_MONEY})[ /](?:{_MONEY})\b|(?<=\.\d\d )(?:{_MONEY})[ /](?:{_MONEY})\b", re.IGNORECASE
+)
+"""A rate of exchange, whose codes are of no amount: "eur usd above 1.10"; not the "usd eur" of "100 usd eur"."""
+_SLANG = (
+    (re.compile(r"\b(?:a |one )?fiver\b", re.IGNORECASE), "£5"),
+    (re.compile(r"\b(?:a |one )?tenner\b", re.IGNORECASE), "£10"),
+)
+"""Notes of money by their names: "under a tenner"."""
 _CODES = re.compile(
-    rf"(?<![\w.])(?:{_MONEY})(?=\.?\s?\d)|(?:(?<=\d)|(?<=\d[km]))\s?(?:{_MONEY})\b(?!\s?/?\s?(?:{_MONEY})\b)"
+    rf"(?<![\w.])(?!inr\s?\d\d?(?:\.\d+)?(?!\s?[\dklc.,]))(?:{_MONEY})(?=\.?\s?\d)|(?:(?<=\d)|(?<=\d[km]))\s?(?:{_MONEY})\b"
 )
 """Codes of currencies beside a number: "usd 100". Not those that are words ("all", "top", "try"), nor the
-first of a pair: "rate above 1.10 eur usd"."""
+first of a pair, nor the "inr" of so few that it is a time of clotting: "inr 2 to 3"."""
 _PAID = re.compile(
     r"(?<![\w.,/$€£¥₹-])(?P<amount>\d+(?:[.,]\d+)*k?)"
     r"(?P<each>\s?(?:pcm|pw|ppn|pppn|pppw|p/[mwnha]|"
@@ -170,8 +179,8 @@ _UNPAID = re.compile(r"\b(?:ahi|events?|index|rates?|episodes?|seizures?|times|s
 """What is counted in an hour or a week, or measured in pascals, and not paid."""
 _CLOCK = re.compile(r"(?:1[0-2]|0?[1-9])(?:[.:]?[0-5]\d)?pm", re.IGNORECASE)
 _DEGREES = re.compile(
-    r"(?<![\w.,])(?P<number>-?\d{2,4}(?:\.\d)?) (?P<scale>[cf])"
-    r"(?=$|[,;)<>]|\s(?:in|for|or|and|at|to|with|under|over|below|above|less|more|max|min|[<>≤≥])\s)"
+    r"(?<![\w.,])(?P<number>-?\d{2,4}(?:\.\d)?|4) (?P<scale>[cf])"
+    r"(?=$|[,;)<>]|\s(?:in|for|how|until|or|and|at|to|with|under|over|below|above|less|more|max|min|[<>≤≥])\s)"
 )
 """Degrees in small letters, after a space: "polymers 100-150 c"; not the kind of "type 2 c"."""
 _CURRENT = re.compile(
@@ -219,13 +228,14 @@ _LETTERS = (
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)j(?![\w'’/.-])"), _IMPACT, "J"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)ev(?![\w'’/.-])"), _ENERGY, "eV"),
     (re.compile(r"(?<![\w.,])(\d+\s?)pa(?![\w'’/.-])"), _SUCTION, "Pa"),
+    (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)ms(?=/c?m\b)"), re.compile("/c?m"), "mS"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)k/w(?![\w'’/.-])"), _HEAT, "K/W"),
     (re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?\s?)nm(?![\w'’/.-])"), _TORQUE, "Nm"),
     (re.compile(r"(?<![\w.,])(\d+\.\d+)a(?![\w'’/.-])"), re.compile(r"\d\.\d+a"), "A"),
 )
 """Letters after a number that are a symbol with a capital where the other words say so."""
 _WATTS = re.compile(r"(?<=\d)(?P<space>\s?)mw\b")
-_PLANTS = re.compile(r"\b(?:wind|turbines?|solar|pv|plants?|reactors?|grid|farms?|stations?)\b")
+_PLANTS = re.compile(r"\b(?:wind|turbines?|solar|pv|plants?|reactors?|grid|farms?|stations?|data cent(?:re|er)s?)\b")
 """What has megawatts, where others have milliwatts: "wind turbines of 5 mw"."""
 _WITH = re.compile(r"(?<![\w/])w/(?=\s|\d)", re.IGNORECASE)
 """Short for "with"; "w/o" is for "without"."""
@@ -244,6 +254,9 @@ def as_in_prose(text: str, units: Units) -> str:
     """The text as a document would write it, of the same length: "65w" is "65W", "usd 100" "USD 100", "1,5" "1.5"."""
     text = _DECIMAL_COMMA.sub(lambda match: match.group().replace(",", "."), text)
     text = _POINTS.sub(lambda match: match.group().replace(".", ","), text)
+    text = _PAIR.sub(lambda match: "x" * len(match.group()), text)
+    for note, amount in _SLANG:
+        text = note.sub(lambda match, amount=amount: amount.ljust(len(match.group())), text)
     text = _HYPHENED.sub(lambda match: match.group().replace("-", " "), text)
     text = _GLUED.sub(lambda match: _BOUNDS[match["bound"].lower()].ljust(len(match["bound"])), text)
     text = _INCHES.sub(r'\1"  ', _with_limits(text))

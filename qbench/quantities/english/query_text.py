@@ -30,6 +30,8 @@ _TO_US = frozenset("ask show give tell let get find help of for about to with th
 """Words with which "us" is no country: "show us flats", but "us states"."""
 _PARTICLES = frozenset("out off up".split())
 """Words that go with the one before: "call out", "laid off", "follow up"."""
+_OFF = frozenset("grid road season peak plan street white".split())
+"""What "off" makes another kind of: "off grid"."""
 _ASKING = frozenset("list name show search identify".split())
 """What opens a request, and names a thing elsewhere: "list hotels", "waiting list"."""
 _RELATIVE = frozenset("that which who".split())
@@ -101,10 +103,13 @@ def _is_searched(
         return before.kind == "word"  # "waiting times over 18 weeks"
     if low in _ASKING and found:
         return True  # "waiting list under 12 weeks"
+    if low == "off" and following in _OFF:
+        return True
     if low in _PARTICLES:
         return bool(found) and before is not None and found[-1].end == before.end
     return (
         (low == "all" and following in _AFTER_ALL)
+        or (low == "same" and lead != "the" and following not in ("", "as", *_NOISE))  # "same day delivery"
         or (word == "us" and lead not in _TO_US)
         or (low == "let" and lead == "to")  # "house to let"
         or (low == "due" and following != "to")

@@ -27,7 +27,8 @@ FILES = (
     "fortyfirst.txt", "fortysecond.txt", "fortythird.txt", "fortyfourth.txt", "fortyfifth.txt",
     "fortysixth.txt", "fortyseventh.txt", "fortyeighth.txt", "fortyninth.txt", "fiftieth.txt", "fiftyfirst.txt",
     "fiftysecond.txt", "fiftythird.txt", "fiftyfourth.txt", "fiftyfifth.txt", "fiftysixth.txt", "fiftyseventh.txt",
-    "fiftyeighth.txt", "fiftyninth.txt", "sixtieth.txt",
+    "fiftyeighth.txt", "fiftyninth.txt", "sixtieth.txt", "sixtyfirst.txt", "sixtysecond.txt", "sixtythird.txt",
+    "sixtyfourth.txt", "sixtyfifth.txt", "sixtysixth.txt",
 )  # fmt: skip
 """Queries in the order in which they were written: the first and the fifth were worked on, the others read first."""
 SMALL = frozenset("a an the of in on at for with and or to by from is are that than per s".split())
