@@ -350,8 +350,8 @@ class MultiVectorOptions:
 class CodedOptions(MultiVectorOptions):
     """Options of coded late interaction."""
 
-    code_weight: float = option(20.0, help="What a mention that satisfies a condition adds to a score", low=0)
-    token_weight: float = option(20.0, help="Weight of how near its tokens are to the query's words", low=0)
+    code_weight: float = option(10.0, help="What a mention that satisfies a condition adds to a score", low=0)
+    token_weight: float = option(10.0, help="Weight of how near its tokens are to the query's words", low=0)
     word_weight: float = option(0.0, help="What it adds where its concept has the query's words", low=0)
 
     def __post_init__(self) -> None:

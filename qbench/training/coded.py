@@ -42,8 +42,8 @@ class CodedStudent(LateInteractionStudent):
     """
 
     code: ValueCode = field(default_factory=lambda: ValueCode({}))
-    token_weight: float = 20.0
-    code_weight: float = 20.0
+    token_weight: float = 10.0
+    code_weight: float = 10.0
 
     reads_numbers: ClassVar[bool] = True
 

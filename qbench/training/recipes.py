@@ -213,14 +213,14 @@ class ContrastiveRecipe(Recipe):
         keyed=False,
     )
     code_weight: float = option(
-        20.0,
+        10.0,
         help="What a mention that satisfies a condition adds to a score.",
         low=0,
         models=("codedcolbert",),
         keyed=False,
     )
     token_weight: float = option(
-        20.0,
+        10.0,
         help="Weight of how near its tokens are to the query's words.",
         low=0,
         models=("codedcolbert",),
