@@ -9,14 +9,14 @@
 #
 # Steps, EXPERIMENT-BENCHMARK, from the environment; a benchmark that is not there yet is left out:
 #     STEPS="papers-finance papers-medical papers-foods papers-laptops papers-phones papers_numconq-numconq
-#            training_curve-finance seeds-finance seeds-medical deepquant-finance"
+#            training_curve-finance seeds-finance seeds-medical deepquant-finance coded-laptops coded-medical"
 # Inputs of the experiments, from the environment: EPOCHS=2 LIMIT=20000 BATCH=64 LENGTH=96 DEV=100 PRECISION=auto
 # (bfloat16 on a processor that has it).
 set -euo pipefail
 benches=$1 data=$2 model=$3 out=$4 here=$(dirname "$0")
 results=${5:-$here/results/suites}
 steps=${STEPS:-papers-finance papers-medical papers-foods papers-laptops papers-phones papers_numconq-numconq
-    training_curve-finance seeds-finance seeds-medical deepquant-finance}
+    training_curve-finance seeds-finance seeds-medical deepquant-finance coded-laptops coded-medical}
 mkdir -p "$out" "$results"
 
 inputs=("model=$model" "batch=${BATCH:-64}" "length=${LENGTH:-96}" "dev=${DEV:-100}")

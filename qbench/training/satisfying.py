@@ -110,7 +110,7 @@ class SatisfyingTexts:
         random = generator(self.seed, "satisfying negatives", epoch)
         more = []
         for query, positive, negatives in drawn:
-            pool = self._texts[query]
+            pool = [text for text in self._texts[query] if text != positive]
             some = [pool[place] for place in random.permutation(len(pool))[:count].tolist()]
             more.append((query, positive, list(dict.fromkeys([*negatives, *some]))))
         return more
