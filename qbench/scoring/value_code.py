@@ -49,8 +49,8 @@ TURNS = 3
 
 LEVELS = CELLS * FINE
 
-FREQUENT, SIGNS = 16, 32
-"""Units with a dimension of their own; random signs of all others."""
+FREQUENT, SIGNS = 16, 30
+"""Units with a dimension of their own; random signs of all others: so many that codes have 256 numbers."""
 FREQUENCIES = 16
 
 WORD_SIGNS = 64

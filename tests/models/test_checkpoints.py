@@ -31,6 +31,7 @@ LOADERS = {
     "splade": load_sparse_encoder,
     "aggretriever": load_aggretriever,
     "numcolbert": load_multi_vector_encoder,
+    "codedcolbert": load_multi_vector_encoder,
     "deepquant": WordVectors,
 }
 FILES = ("config.json", "manifest.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "README.md")
@@ -48,6 +49,7 @@ OWN = {
     "aggretriever": ("aggretriever.json",),
     "deepquant": ("deepquant.json",),
 }
+OWN["codedcolbert"] = OWN["colbert"]
 OWN["numcolbert"] = (*OWN["colbert"], "numeric_heads.json", "numeric_heads.safetensors")
 CASES = [(kind, name) for kind in KINDS for name in (*FILES, *OWN[kind])]
 
@@ -71,7 +73,7 @@ def vectors(kind, folder):
     """The texts in both roles, as one array."""
     encoder = LOADERS[kind](str(folder))
     found = [encoder.encode(TEXTS, role) for role in ("query", "document")]
-    if kind in ("colbert", "numcolbert", "deepquant"):
+    if kind in ("colbert", "numcolbert", "codedcolbert", "deepquant"):
         found = [part for _, part in found]
     if kind == "splade":
         found = [part.toarray() for part in found]

@@ -173,6 +173,11 @@ def test_more_values_than_levels_the_frequent_ones_are_exact():
     assert product(code, mention(middle + 300), same) < 0.6
 
 
+def test_codes_have_a_round_number_of_dimensions():
+    """Product quantisation needs parts of one size: 128 and 256 numbers have many."""
+    assert DIMENSION == 256
+
+
 def test_values_that_no_document_has_take_the_nearest_level():
     grid = Grid.of(np.array([1.0, 2.0, 4.0]))
     assert [grid.level(value) for value in (-5.0, 1.0, 1.4, 1.6, 2.9, 3.1, 4.0, 9.0)] == [0, 0, 0, 1, 1, 2, 2, 2]
