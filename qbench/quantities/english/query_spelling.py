@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from qbench.quantities.units import Units
 
@@ -256,7 +256,7 @@ def as_in_prose(text: str, units: Units) -> str:
     text = _POINTS.sub(lambda match: match.group().replace(".", ","), text)
     text = _PAIR.sub(lambda match: "x" * len(match.group()), text)
     for note, amount in _SLANG:
-        text = note.sub(lambda match, amount=amount: amount.ljust(len(match.group())), text)
+        text = note.sub(partial(_padded, amount), text)
     text = _HYPHENED.sub(lambda match: match.group().replace("-", " "), text)
     text = _GLUED.sub(lambda match: _BOUNDS[match["bound"].lower()].ljust(len(match["bound"])), text)
     text = _INCHES.sub(r'\1"  ', _with_limits(text))
@@ -297,6 +297,11 @@ def as_in_prose(text: str, units: Units) -> str:
     if not _UNPAID.search(text):
         text = _PAID.sub(_with_stand_in, text)
     return _CODES.sub(lambda match: match.group().upper().replace("RS", "Rs"), text)
+
+
+def _padded(words: str, match: re.Match[str]) -> str:
+    """Words in the place of a match, filled up with spaces to its length."""
+    return words.ljust(len(match.group()))
 
 
 def _with_limits(text: str) -> str:
