@@ -4,10 +4,11 @@ A mention has one or more codes x, and a condition a code w, with s = 1 if their
 
     max over x of x . w = s - (number of the mention's ends that do not satisfy the condition)
 
-so that it is 1 for a mention that satisfies the condition, and about 0 or less for every other. The values of a unit in
-the corpus, in order, are its levels, and neighbouring levels a cell. One code says in which cell an end lies, another
-also which level of the cell it is: a condition asks of the one whether the whole cell satisfies it, and of the other,
-in the cell of its border, which levels do. MaxSim takes the code that has the answer. Blocks of dimensions:
+so that it is 1 for a mention that satisfies the condition, and about 0 or less for others, with the exceptions below.
+The values of a unit in the corpus, in order, are its levels, and neighbouring levels a cell. One code says in which
+cell an end lies, another also which level of the cell it is: a condition asks of the one whether the whole cell
+satisfies it, and of the other, in the cell of its border, which levels do. MaxSim takes the code that has the answer.
+Blocks of dimensions:
 
     cells       the cell of each end, a half for each; places before and behind for ends that are open. A condition has
                 0 at cells that satisfy it as a whole, -2 at those that do not.
@@ -23,7 +24,7 @@ in the cell of its border, which levels do. MaxSim takes the code that has the a
 Values are in the unit in which they compare, converted before they are encoded. Where a unit has more values than
 levels, neighbours share one, and count a half at a border that lies among them; so do levels where a range ("between")
 has its two borders in two cells of one turn. An end that a mention excludes ("more than 500") is a value of its own
-beside it, so that it satisfies "> 500" and 500 does not.
+beside it, so that it satisfies "> 500" and 500 does not. Of a stated range "!=" sees the two ends alone.
 """
 
 from __future__ import annotations
@@ -96,15 +97,19 @@ class Grid:
     def of(cls, values: NDArray[np.float64]) -> Grid:
         """The grid of finite values.
 
-        If they are too many, the most frequent half of `LEVELS` have levels of their own, for these are asked about
-        most, and all between two of them share one.
+        If they are too many, the most frequent have levels of their own, at most half of them, for these are asked
+        about most; of those between, as few as will do share one.
         """
         distinct, counts = np.unique(values, return_counts=True)
         if distinct.size <= LEVELS:
             return cls(distinct, distinct)
-        own = np.zeros(distinct.size, dtype=bool)
-        own[np.argsort(-counts, kind="stable")[: LEVELS // 2 - 1]] = True
-        starts = np.flatnonzero(np.append(True, own[1:] | own[:-1]))
+        own = counts > np.partition(counts, -LEVELS // 2)[-LEVELS // 2]
+        apart = np.append(True, own[1:] | own[:-1])
+        within = np.arange(distinct.size) - np.maximum.accumulate(np.where(apart, np.arange(distinct.size), 0))
+        shared = 2
+        while np.count_nonzero(within % shared == 0) > LEVELS:
+            shared += 1
+        starts = np.flatnonzero(within % shared == 0)
         return cls(distinct[starts], distinct[np.append(starts[1:], distinct.size) - 1])
 
     @property

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qbench.errors import InputError
 from qbench.quantities.conditions import MET, verdicts
 from qbench.quantities.types import Condition
 from qbench.randomness import generator
@@ -106,7 +107,13 @@ class SatisfyingTexts:
             drawn: queries with their positives and negatives.
             count: of further negatives.
             epoch: what the draw depends on, beside the seed.
+
+        Raises:
+            InputError: no query has any.
         """
+        if not any(self._texts.values()):
+            message = "no text has quantities that satisfy a query and is of something else, by its words"
+            raise InputError(message, remedy="Leave --satisfying out")
         random = generator(self.seed, "satisfying negatives", epoch)
         more = []
         for query, positive, negatives in drawn:

@@ -173,6 +173,15 @@ def test_more_values_than_levels_the_frequent_ones_are_exact():
     assert product(code, mention(middle + 300), same) < 0.6
 
 
+@pytest.mark.parametrize("count", [LEVELS + 1, 5000, 20_000])
+def test_values_that_are_all_different_share_levels_evenly(count):
+    grid = Grid.of(np.random.default_rng(3).lognormal(8, 2, count))
+    assert LEVELS / 2 <= grid.first.size <= LEVELS
+    _, code = steps(count)
+    sizes = np.diff(np.append(code.grids["metre"].first, count + 1))
+    assert sizes.max() <= -(-count // LEVELS) + 1
+
+
 def test_codes_have_a_round_number_of_dimensions():
     """Product quantisation needs parts of one size: 128 and 256 numbers have many."""
     assert DIMENSION == 256

@@ -7,6 +7,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from qbench.errors import InputError
 from qbench.training.batch import Batch
 from qbench.training.satisfying import MOST, SatisfyingTexts, satisfying, stated_values
 from qbench.training.triples import read_triples
@@ -53,6 +54,11 @@ def test_negatives_are_of_something_else_and_are_drawn_again():
     batch = Batch.of(data, first[:8])
     assert batch.own.sum() == sum(len(negatives) for _, _, negatives in first[:8])
     assert max(len(texts) for texts in pool._texts.values()) <= MOST
+
+
+def test_texts_that_all_name_the_concept_are_an_error():
+    with pytest.raises(InputError, match="of something else"):
+        SatisfyingTexts(DATA, seed=3).added(DATA.draw(3, "0", 0), 1, "0")
 
 
 def test_what_is_undecided_is_no_negative():
