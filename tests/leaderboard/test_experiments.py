@@ -138,7 +138,7 @@ def test_a_experiment_of_ours_by_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert read_experiment("main") == read_experiment(next(path for path in OURS if path.stem == "main"))
     with pytest.raises(
-        InputError, match=r"no such experiment .found 'mian'.\. Give a file, or one of alpha, augmentation, coded, compress"
+        InputError, match=r"no such experiment .found 'mian'.\. Give a file, or one of alpha, augmentation, coded"
     ):
         read_experiment("mian")
 
