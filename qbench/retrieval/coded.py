@@ -111,7 +111,7 @@ class CodedEncoder:
             weights: of what its words look for.
         """
         ((vectors, offsets),) = self._tokens([search.text], "query")
-        meant = search_tokens(search.text, offsets, search.conditions, search.terms) or list(range(len(vectors)))
+        meant = search_tokens(search.text, offsets, search.conditions, search.terms)
         words = self._word_codes(search.text, offsets)
         token, value, word = (np.float32(weight / len(meant)) for weight in weights)
         named = None if words is None else word * words[meant]
@@ -167,7 +167,7 @@ def mention_tokens(offsets: Sequence[Span], mention: Quantity) -> NDArray[np.int
 
 
 def search_tokens(text: str, offsets: Sequence[Span], conditions: Sequence[Condition], terms: str) -> list[int]:
-    """Which tokens of a query are of its search words, and not of a condition.
+    """Which tokens of a query are of its search words, and not of a condition; all where none is.
 
     Args:
         text: of the query.
@@ -182,7 +182,7 @@ def search_tokens(text: str, offsets: Sequence[Span], conditions: Sequence[Condi
         place
         for place, ((start, end), owner) in enumerate(zip(offsets, token_owners(offsets, numbers), strict=True))
         if end > start and owner < 0 and (not words or _in(text[start:end], words))
-    ]
+    ] or list(range(len(offsets)))
 
 
 def _in(piece: str, terms: set[str]) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from qbench.models.multi_vector import load_multi_vector_encoder, token_offsets
+from qbench.models.multi_vector import token_offsets
 from qbench.models.single_vector import Role
 from qbench.quantities.types import Quantity, Span
 from qbench.retrieval.coded import mention_tokens, search_tokens, stated_ends
@@ -72,7 +72,7 @@ class CodedStudent(LateInteractionStudent):
     def _asked(self, query: Query, offsets: Sequence[Span]) -> Copies:
         if not query.conditions:
             return []
-        meant = search_tokens(query.text, offsets, query.conditions, query.terms) or list(range(len(offsets)))
+        meant = search_tokens(query.text, offsets, query.conditions, query.terms)
         copies: Copies = []
         for condition in query.conditions:
             code = self.code_weight / len(meant) * self.code.condition(condition)
@@ -126,19 +126,3 @@ def code_of(benchmarks: Sequence[Benchmark], data: Sequence[Triples]) -> ValueCo
             names = [unit_name(unit, change) for change in values.changes]
             parts.append(([*names, *names], np.concatenate(ends(values.low, values.high, values.comparators))))
     return ValueCode.of([name for names, _ in parts for name in names], np.concatenate([part for _, part in parts]))
-
-
-def open_coded_student(model: str, *, code: ValueCode | None = None, **options: Any) -> CodedStudent:
-    """A ColBERT ready to be trained with codes.
-
-    Args:
-        model: a folder, or a name on the hub.
-        code: the grids of the units of the training data; None for none.
-        options: of `CodedStudent`.
-
-    Raises:
-        InputError: it cannot be opened as a late-interaction model.
-    """
-    encoder = load_multi_vector_encoder(model)
-    start = "" if encoder.trained else "its projection is made from the embeddings, and not trained"
-    return CodedStudent(encoder.model, **{"code": code or ValueCode({}), "start": start, **options})

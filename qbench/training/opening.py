@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from qbench.errors import UnknownNameError
@@ -12,7 +13,7 @@ from qbench.models.multi_vector import load_multi_vector_encoder
 from qbench.models.single_vector import load_model
 from qbench.models.sparse import load_sparse_encoder
 from qbench.store import MANIFEST, read_manifest
-from qbench.training.coded import open_coded_student
+from qbench.training.coded import CodedStudent
 from qbench.training.deepquant import open_deepquant_student
 from qbench.training.kinds import Kind
 from qbench.training.numcolbert import open_numeric_student
@@ -87,10 +88,12 @@ def _scale_before(model: str) -> float:
     return float(counts.get("scale", 0.0))
 
 
-def _late_interaction(model: str, **options: Any) -> Student:
+def _late_interaction(
+    model: str, *, student: type[LateInteractionStudent] = LateInteractionStudent, **options: Any
+) -> Student:
     encoder = load_multi_vector_encoder(model)
     start = "" if encoder.trained else "its projection is made from the embeddings, and not trained"
-    return LateInteractionStudent(encoder.model, **{"start": start, **options})
+    return student(encoder.model, **{"start": start, **options})
 
 
 def _aggretriever(model: str, **options: Any) -> Student:
@@ -111,6 +114,6 @@ STUDENTS: dict[Kind, Callable[..., Student]] = {
     "aggretriever": _aggretriever,
     "numcolbert": open_numeric_student,
     "deepquant": open_deepquant_student,
-    "codedcolbert": open_coded_student,
+    "codedcolbert": partial(_late_interaction, student=CodedStudent),
 }
 """How a model of each kind is opened for training."""
