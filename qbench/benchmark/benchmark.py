@@ -163,8 +163,8 @@ def content_digest(benchmark: Benchmark) -> str:
 
 def unanswered(benchmark: Benchmark) -> list[str]:
     """Ids of the queries without a relevant document; a training query may have a positive sample instead."""
-    answered = set(benchmark.qrels.filter(pl.col("grade") > 0)["query_id"])
-    trained = set(benchmark.samples.filter(pl.col("label") == 1)["query_id"])
+    answered = set(benchmark.qrels.filter(pl.col("grade") > 0)["query_id"].unique())
+    trained = set(benchmark.samples.filter(pl.col("label") == 1)["query_id"].unique())
     return [
         query.query_id
         for query in benchmark.queries

@@ -43,6 +43,7 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
     """Counts of documents, queries, judgments and samples, as nested dicts for JSON."""
     queries = benchmark.queries
     families = _families(benchmark)
+    grades = benchmark.qrels.group_by("grade").len().sort("grade")
     content: dict[str, Any] = {
         "documents": benchmark.corpus.height,
         "queries": len(queries),
@@ -56,7 +57,7 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
         "queries_by_comparator": _counted(_comparator(q) for q in queries),
         "queries_by_constraints": _counted(str(len(q.conditions)) for q in queries),
         "queries_by_unit_family": _counted(_family(q, families) for q in queries),
-        "judgments_by_grade": _counted(str(grade) for grade in benchmark.qrels["grade"].to_list()),
+        "judgments_by_grade": dict(grades.select(pl.col("grade").cast(pl.String), "len").iter_rows()),
     }
     topics = {query.topic for query in queries} - {""}
     if topics:

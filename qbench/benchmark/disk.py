@@ -123,11 +123,14 @@ def write_benchmark(benchmark: Benchmark, folder: str | Path, *, overwrite: bool
 
 
 def _refuse_dangling(benchmark: Benchmark) -> None:
-    queries = {query.query_id for query in benchmark.queries}
-    for column, ids in (("query_id", queries), ("doc_id", set(benchmark.corpus["doc_id"]))):
-        for row, name in enumerate(benchmark.qrels[column], start=1):
-            if name not in ids:
-                raise InputError(f"the {column} of a judgment does not exist", file="qrels", line=row, value=name)
+    queries = pl.Series([query.query_id for query in benchmark.queries], dtype=pl.String)
+    for column, ids in (("query_id", queries), ("doc_id", benchmark.corpus["doc_id"])):
+        named = benchmark.qrels[column].unique()
+        unknown = named.filter(~named.is_in(ids.implode()))
+        if unknown.len():
+            row = benchmark.qrels[column].is_in(unknown.implode()).arg_max() or 0
+            name = benchmark.qrels[column][row]
+            raise InputError(f"the {column} of a judgment does not exist", file="qrels", line=row + 1, value=name)
 
 
 def _refuse_unanswerable(benchmark: Benchmark) -> None:
