@@ -40,6 +40,8 @@ WORDS = 1024
 """Documents of one word that go through a model together."""
 
 UNTRAINED = "the projection was not trained: qbench train colbert"
+NEW_PROJECTION = "its projection is made from the embeddings, and not trained"
+"""What a search with such a model says, and what a training that begins with it says."""
 
 
 class MultiVectorEncoder(Protocol):
