@@ -6,8 +6,9 @@ first `BITS` are *frequent*: bit masks say which of them a bag holds. All others
 A score is a whole number (fixed point), so that its sum is the same in any order, and whatever is skipped on the way.
 A bag is skipped only where an upper bound of its score is below the worst of the k best results so far, or equal to
 it with a later position: that makes every skip exact. The idea is MaxScore (Turtle and Flood, 1995), block by block.
-A bag without rare terms is found by bits: those of a block that hold a set of terms which can reach the limit together
-are an intersection, and few sets can.
+Bags with a rare term of the query come first: they raise the limit nearly to where it ends, and are few. A bag
+without rare terms is found by bits: those of a block that hold a set of terms which can reach the limit together
+are an intersection, few sets can, and most intersections are empty before they are complete.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 WORDS = 4
 BITS = 64 * WORDS
 ONE = np.uint64(1)
-SETS = 8
-"""Frequent terms of a query, the least frequent of them, of which sets are tried: at most 70."""
-LIGHT = 4
+SETS = 10
+"""Frequent terms of a query, the least frequent of them, of which sets are tried: at most 252."""
+LIGHT = 16
 """The most frequent terms are taken to be held as long as each adds at most this part of what is still needed."""
 
 
@@ -92,7 +93,6 @@ class Scratch(NamedTuple):
         both: shape (SETS + 1, words of it): intersections of the terms on the path, by its length; all bits for none.
         path: shape (SETS,): the terms taken.
         rest: shape (SETS + 1,): most that the first of the terms that can be taken add together, by their number.
-        entries: shape (WORDS,): where the entries of a bag begin that each word of its mask stands for.
         peak: shape (BITS,): most that each frequent term of the query can add in this block.
     """
 
@@ -111,7 +111,6 @@ class Scratch(NamedTuple):
     both: NDArray[np.uint64]
     path: NDArray[np.int64]
     rest: NDArray[np.int64]
-    entries: NDArray[np.int64]
     peak: NDArray[np.int64]
 
 
@@ -125,41 +124,36 @@ def ones(word: np.uint64) -> Whole:
 
 
 @inlined
-def bit_of(label: Whole) -> np.uint64:
-    """The bit of a frequent term in its word."""
-    return ONE << np.uint64(label & 63)
-
-
-@inlined
 def offer(
     index: Index,
     scratch: Scratch,
     best: Best,
     query: Whole,
+    me: Whole,
     bag: Whole,
     score: Whole,
     number: Whole,
-    begin: Whole,
-    split: Whole,
 ) -> None:
     """Add what the bag's frequent terms add, and take the bag into the heap if it is among the best k.
 
     Args:
-        index, scratch, best, query, bag: as elsewhere.
+        index, scratch, best, query: as elsewhere.
+        me, bag: the bag that asks, and the other one.
         score, number: of the rare terms.
-        begin, split: the query's frequent terms are its entries from here to there.
     """
     # Rows are sorted by label, so that the bits below a term's count the entries before it.
-    scratch.entries[0] = index.starts[bag]
-    for word in range(WORDS - 1):
-        scratch.entries[word + 1] = scratch.entries[word] + ones(index.masks[bag, word])
-    for mine in range(begin, split):
-        label = index.labels[mine]
-        mask, bit = index.masks[bag, label >> 6], np.uint64(label & 63)
-        has = np.int64((mask >> bit) & ONE)
-        weight = np.int64(index.weights[scratch.entries[label >> 6] + ones(mask & ((ONE << bit) - ONE))])
-        score += (weight * index.counts[mine]) & -has
-        number += has
+    theirs, mine = index.starts[bag], index.starts[me]
+    for word in range(WORDS):
+        asked, has = index.masks[me, word], index.masks[bag, word]
+        both = asked & has
+        while both:
+            left = both & (both - ONE)
+            below = (both ^ left) - ONE
+            both = left
+            score += np.int64(index.weights[theirs + ones(has & below)]) * index.counts[mine + ones(asked & below)]
+            number += 1
+        theirs += ones(has)
+        mine += ones(asked)
     if not worse(score, index.first[bag], scratch.limits[query], scratch.behind[query]):
         heap = Heap(best.scores[query], scratch.positions[query], best.bags[query], best.shared[query])
         best.sizes[query] = push(heap, best.sizes[query], score, index.first[bag], bag, min(number, SHARED))
@@ -197,7 +191,6 @@ def scratch_for(index: Index, rows: NDArray[np.int32], k: int) -> Scratch:
         both=np.full((SETS + 1, index.holders.shape[2]), ~np.uint64(0)),
         path=np.zeros(SETS, np.int64),
         rest=np.zeros(SETS + 1, np.int64),
-        entries=np.zeros(WORDS, np.int64),
         peak=np.zeros(BITS, np.int64),
     )
 
@@ -220,7 +213,12 @@ def search(index: Index, rows: NDArray[np.int32], shift: Whole, scratch: Scratch
         scratch.ends[query] = end
     for block in range(index.lows.size - 1):
         for query in range(rows.size):
-            meet(index, scratch, best, rows[query], query, block, shift)
+            meet_rare(index, scratch, best, rows[query], query, block, shift)
+    for query in range(rows.size):
+        scratch.cursors[query] = scratch.ends[query - 1] if query else 0
+    for block in range(index.lows.size - 1):
+        for query in range(rows.size):
+            meet_frequent(index, scratch, best, rows[query], query, block)
     for query in range(rows.size):
         heap = Heap(best.scores[query], scratch.positions[query], best.bags[query], best.shared[query])
         order(heap, best.sizes[query])
@@ -258,45 +256,56 @@ def bring(index: Index, scratch: Scratch, me: Whole, query: Whole, start: Whole,
 
 
 @inlined
-def meet(index: Index, scratch: Scratch, best: Best, me: Whole, query: Whole, block: Whole, shift: Whole) -> None:
-    """One query against the bags of one block."""
-    begin, end, earliest = index.starts[me], index.starts[me + 1], index.earliest[block]
-    split, common = begin, np.int64(0)
-    while split < end and index.labels[split] < BITS:
-        peak = max(np.int64(0), np.int64(index.peaks[block, index.labels[split]]) * index.counts[split])
-        scratch.peak[split - begin] = peak
+def peaks_of(index: Index, scratch: Scratch, me: Whole, block: Whole) -> Whole:
+    """Write down the most that each of a query's frequent terms can add in a block; returns their sum."""
+    begin, end = index.starts[me], index.starts[me + 1]
+    entry, common = begin, np.int64(0)
+    while entry < end and index.labels[entry] < BITS:
+        peak = max(np.int64(0), np.int64(index.peaks[block, index.labels[entry]]) * index.counts[entry])
+        scratch.peak[entry - begin] = peak
         common += peak
-        split += 1
-    if worse(common + scratch.most[query], earliest, scratch.limits[query], scratch.behind[query]):
+        entry += 1
+    return common
+
+
+@inlined
+def meet_rare(index: Index, scratch: Scratch, best: Best, me: Whole, query: Whole, block: Whole, shift: Whole) -> None:
+    """One query against the bags of one block that hold a rare term of it."""
+    common = peaks_of(index, scratch, me, block)
+    if worse(common + scratch.most[query], index.earliest[block], scratch.limits[query], scratch.behind[query]):
         return
     low = index.lows[block]
-    size = gather(scratch, query, block)
-    for slot in range(size):
-        held, bag = scratch.sums[scratch.touched[slot]], low + scratch.touched[slot]
-        if bag != me and within(index, scratch, query, bag, held >> shift, begin, split):
-            offer(index, scratch, best, query, bag, held >> shift, held & ((1 << shift) - 1), begin, split)
-    if not worse(common, earliest, scratch.limits[query], scratch.behind[query]):
-        need = scratch.limits[query] + (earliest > scratch.behind[query])
-        words = unite(index, scratch, block, begin, split, need)
-        for word in range(words):
-            found = scratch.union[word]
-            while found:
-                left = found & (found - ONE)
-                local = 64 * word + ones((found ^ left) - ONE)
-                found = left
-                if low + local != me and not scratch.sums[local]:
-                    offer(index, scratch, best, query, low + local, np.int64(0), np.int64(0), begin, split)
-    for slot in range(size):
-        scratch.sums[scratch.touched[slot]] = 0
+    for slot in range(gather(scratch, query, block)):
+        local = scratch.touched[slot]
+        held, bag = scratch.sums[local], low + local
+        scratch.sums[local] = 0
+        if bag != me and within(index, scratch, query, me, bag, held >> shift):
+            offer(index, scratch, best, query, me, bag, held >> shift, held & ((1 << shift) - 1))
+
+
+@inlined
+def meet_frequent(index: Index, scratch: Scratch, best: Best, me: Whole, query: Whole, block: Whole) -> None:
+    """One query against the bags of one block that hold none of its rare terms."""
+    common, earliest = peaks_of(index, scratch, me, block), index.earliest[block]
+    if worse(common, earliest, scratch.limits[query], scratch.behind[query]):
+        return
+    low, need = index.lows[block], scratch.limits[query] + (earliest > scratch.behind[query])
+    words = unite(index, scratch, block, me, need)
+    leave_out(scratch, query, block)
+    for word in range(words):
+        found = scratch.union[word]
+        while found:
+            left = found & (found - ONE)
+            bag = low + 64 * word + ones((found ^ left) - ONE)
+            found = left
+            if bag != me and within(index, scratch, query, me, bag, np.int64(0)):
+                offer(index, scratch, best, query, me, bag, np.int64(0), np.int64(0))
 
 
 @inlined
 def gather(scratch: Scratch, query: Whole, block: Whole) -> Whole:
     """Add up the rare terms of the block's bags; returns the number of bags with any."""
-    at, end, size = scratch.cursors[query], scratch.ends[query], 0
-    # Blocks that were skipped have left the cursor behind.
-    while at < end and scratch.places[at] >> np.int32(16) < block:
-        at += 1
+    at, end, size = up_to(scratch, query, block), scratch.ends[query], 0
     while at < end and scratch.places[at] >> np.int32(16) == block:
         local = scratch.places[at] & np.int32(0xFFFF)
         before = scratch.sums[local]
@@ -309,18 +318,42 @@ def gather(scratch: Scratch, query: Whole, block: Whole) -> Whole:
 
 
 @inlined
-def within(index: Index, scratch: Scratch, query: Whole, bag: Whole, score: Whole, begin: Whole, split: Whole) -> bool:
-    """Whether a bag may be among the best: its score from rare terms, and the most from the frequent ones it holds."""
-    bound = score
-    for entry in range(begin, split):
-        label = index.labels[entry]
-        has = np.int64((index.masks[bag, label >> 6] >> np.uint64(label & 63)) & ONE)
-        bound += scratch.peak[entry - begin] & -has
-    return bool(bound >= scratch.limits[query])
+def leave_out(scratch: Scratch, query: Whole, block: Whole) -> None:
+    """Take the bags with rare terms out of `union`."""
+    at, end = up_to(scratch, query, block), scratch.ends[query]
+    while at < end and scratch.places[at] >> np.int32(16) == block:
+        local = np.int64(scratch.places[at] & np.int32(0xFFFF))
+        scratch.union[local >> 6] &= ~(ONE << np.uint64(local & 63))
+        at += 1
+    scratch.cursors[query] = at
 
 
 @inlined
-def unite(index: Index, scratch: Scratch, block: Whole, begin: Whole, split: Whole, need: Whole) -> Whole:
+def up_to(scratch: Scratch, query: Whole, block: Whole) -> Whole:
+    """The first posting of a block or of one behind it; blocks that were skipped have left the cursor behind."""
+    at: Whole = scratch.cursors[query]
+    while at < scratch.ends[query] and scratch.places[at] >> np.int32(16) < block:
+        at += 1
+    return at
+
+
+@inlined
+def within(index: Index, scratch: Scratch, query: Whole, me: Whole, bag: Whole, score: Whole) -> bool:
+    """Whether a bag may be among the best: its score from rare terms, and the most from the frequent ones it holds."""
+    place: Whole = 0
+    for word in range(WORDS):
+        asked = index.masks[me, word]
+        both = asked & index.masks[bag, word]
+        while both:
+            left = both & (both - ONE)
+            score += scratch.peak[place + ones(asked & ((both ^ left) - ONE))]
+            both = left
+        place += ones(asked)
+    return bool(score >= scratch.limits[query])
+
+
+@inlined
+def unite(index: Index, scratch: Scratch, block: Whole, me: Whole, need: Whole) -> Whole:
     """Mark in `union` the block's bags whose frequent terms can add up to `need`; returns the number of words of it.
 
     Every smallest set of the query's terms that reaches it is an intersection of rows of bits, and these are united.
@@ -329,12 +362,15 @@ def unite(index: Index, scratch: Scratch, block: Whole, begin: Whole, split: Who
     """
     words: Whole = (index.lows[block + 1] - index.lows[block] + 63) >> 6
     scratch.union[:words] = 0
-    count, bottom = split - begin, 0
+    begin, bottom = index.starts[me], 0
+    count: Whole = 0
+    for word in range(WORDS):
+        count += ones(index.masks[me, word])
     while bottom < count and (bottom < count - SETS or scratch.peak[bottom] * LIGHT <= need):
         need -= scratch.peak[bottom]
         bottom += 1
     if need <= 0:
-        for entry in range(begin, split):
+        for entry in range(begin, begin + count):
             unite_both(scratch.union, scratch.both[0], index.holders[block, index.labels[entry]], words)
         return words
     for place in range(bottom, count):
@@ -367,10 +403,10 @@ def try_sets(
             if total + more >= need:
                 unite_both(scratch.union, scratch.both[depth], row, words)
             elif more:
-                intersect(scratch.both[depth + 1], scratch.both[depth], row, words)
-                scratch.path[depth] = place
-                depth += 1
-                total += more
+                if intersect(scratch.both[depth + 1], scratch.both[depth], row, words):
+                    scratch.path[depth] = place
+                    depth += 1
+                    total += more
         place -= 1
 
 
@@ -382,7 +418,10 @@ def unite_both(union: NDArray[np.uint64], one: NDArray[np.uint64], other: NDArra
 
 
 @inlined
-def intersect(both: NDArray[np.uint64], one: NDArray[np.uint64], other: NDArray[np.uint64], words: Whole) -> None:
-    """Write what two sets of bits have in common."""
+def intersect(both: NDArray[np.uint64], one: NDArray[np.uint64], other: NDArray[np.uint64], words: Whole) -> bool:
+    """Write what two sets of bits have in common; returns whether it is anything."""
+    any_bits = np.uint64(0)
     for word in range(words):
         both[word] = one[word] & other[word]
+        any_bits |= both[word]
+    return bool(any_bits)
