@@ -7,14 +7,14 @@
 # benchmarks, models, codebooks and rows. It goes on where it was stopped, and what is finished is not done again.
 #
 # From the environment:
-#     STEPS="sixteen jpq distilled tokens aggretriever"   each makes the benchmarks that it needs
+#     STEPS="sixteen small jpq distilled tokens aggretriever"   each makes the benchmarks that it needs
 #     SEEDS="13 14 15"    of codecs and codebooks
 #     QUERIES=2000        training queries of codebooks on all passages
 #     PAIRS=640           queries that the ColBERT learns from
 #     STUDENT=4000        queries that its student learns from
 set -euo pipefail
 data=$(realpath "$1") model=$(realpath "$2") out=$3 here=$(realpath "$(dirname "$0")")
-steps=${STEPS:-sixteen jpq distilled tokens aggretriever} queries=${QUERIES:-2000} pairs=${PAIRS:-640}
+steps=${STEPS:-sixteen small jpq distilled tokens aggretriever} queries=${QUERIES:-2000} pairs=${PAIRS:-640}
 student=${STUDENT:-4000}
 read -ra seeds <<< "${SEEDS:-13 14 15}"
 train=(--set epochs=4 patience=4 'choose="agreement"')
@@ -70,6 +70,27 @@ JOBS
         --as "$queries" "${train[@]}" lr=0.001 --jobs sixteen.txt
     seeded "PQ(M=96)" "OPQ(M=96)"
     rows bench board rows books "$encoder" none "${codecs[@]}" $(cd books && ls -d ./*-96-"$queries"* | cut -c3-)
+}
+
+small() { # 171x and 64x; eight epochs of one
+    all_passages
+    encoder="SBERT(model=$model)" codecs=()
+    cat > small.txt <<JOBS
+--variants DPQ RepCONC
+--variants JPQ --set query_lr=0.0
+--variants WolfPQ --as $queries-both --set negatives="\"both\""
+--variants WolfPQ --as $queries-both-opq --set negatives="\"both\"" start="\"OPQ\""
+JOBS
+    for size in 8:512 24:256; do
+        IFS=: read -r M K <<< "$size"
+        python "$here/compression.py" bench books --encoder "$encoder" --work board --M "$M" --K "$K" --queries "$queries" \
+            --as "$queries" --seeds "${seeds[@]}" "${train[@]}" lr=0.01 --jobs small.txt
+    done
+    python "$here/compression.py" bench books --encoder "$encoder" --work board --M 8 --K 512 --queries "$queries" \
+        --as "$queries-both-eight" --variants WolfPQ --set epochs=8 patience=8 'choose="agreement"' lr=0.01 'negatives="both"'
+    seeded "PQ(M=8, K=512)" "OPQ(M=8, K=512)" "PQ(M=24)" "OPQ(M=24)"
+    rows bench board rows books "$encoder" none "${codecs[@]}" \
+        $(cd books && ls -d ./*-8-512-"$queries"* ./*-24-"$queries"* | cut -c3-)
 }
 
 jpq() { # with its encoder of queries, by judgments
