@@ -96,6 +96,10 @@ def test_parted_from_their_concept(text):
     ("text", "sure"),
     [
         ("The {ferry fare} was up by <5>.", True),
+        ("The {ferry fare} fell by more than <5>.", True),
+        ("{Ferry fares} have increased <5> since May.", True),
+        ("{Ferry fares} fell and tolls rose by <5>.", False),
+        ("The {ferry fare} rose <5> more than the toll.", False),
         ("Exchange rates raised the {ferry fare} by <5>.", False),
         ("Fuel impacted the {ferry fare} by <5>.", False),
         ("The {ferry fare} was <5> higher than the toll.", False),

@@ -29,6 +29,7 @@ def doubt(text, unit=MONEY, *, value=50.0, change=""):
         "Dues, tolls, and {pilot fees} were <5>.",
         "A <5> {rope} and sail allowance is paid.",
         "It holds <5> of {loans} or guarantees to owners within 90 days.",
+        "It has <5> of {rigging} and a mast.",
     ],
 )
 def test_one_member_of_a_conjunction(text):
@@ -48,6 +49,7 @@ def test_one_member_of_a_conjunction(text):
         "Tolls were 4 and {rigging cost} was <5>.",
         "{Rigging and mooring cost} was <5>.",
         "The {rigging} and {mooring} cost <5>.",
+        "It has <5> of {rigging} and a 20 m mast.",
     ],
 )
 def test_no_conjunction_or_a_whole_one(text):
