@@ -30,7 +30,8 @@ LINKING = frozenset(
     "totalling amounted amounts amount amounting came comes reached reaches stood stands reported reports recorded "
     "records equal equals equaled remained remains estimated worth by ended".split()
 )
-"""Words that may stand between a concept and its number without parting them; verbs of change beside the size of one."""
+"""Words that may stand between a concept and its number without parting them; verbs of change may, too, if it is the
+size of one."""
 
 FOLLOWED = frozenset(
     "of in a an the its their our his her total average mean median minimum maximum estimated reported recorded".split()
@@ -114,7 +115,7 @@ _GAP = re.compile(
     r"(?!(?<=more than|less than)\s*[$€£¥]?\s*\d)",
     re.IGNORECASE,
 )
-"""Beside a change: it may be the gap to another figure, "$8 million higher than net income"; "by more than 5" is none."""
+"""Beside a change: it may be the gap to another figure, "$8 million higher than net income"; not "by more than 5"."""
 _MEMBER = re.compile(
     r"\b(?!(?:as|amounts?|numbers?|totals?|levels?|sum|aggregate|average|balance|rates?|mean|median)\s)\w+\s+"
     r"(?:of|in|on|to|with|by|into)(?:\s+(?:the|its|our|their))?\s*$",

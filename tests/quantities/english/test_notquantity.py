@@ -82,8 +82,8 @@ def values(text):
         "call 212/555-0123 now", "it closed at 7.", "the game tonight at 8, they say", "on nov. 6 and oct 12",
         "a three-party deal", "an iphone 11 and an rtx 3080 for sale", "my macbook pro 16 died",
         "the boeing 737 max was late", "the sp 500 fell", "the ftse 100 and the nikkei 225 fell",
-        "on may 5, by march 4 and since march 31, 2020", "a 2 in 1 kettle", "an Orbit AB540UA-DM186 case", "the ORB72MVR 7RG",
-        "the output of mill 3 fell",
+        "on may 5, by march 4 and since march 31, 2020", "a 2 in 1 kettle", "an Orbit AB540UA-DM186 case",
+        "the ORB72MVR 7RG", "the output of mill 3 fell",
         # what is left of an exponent
         "counts s −1",
         # denominators
