@@ -28,7 +28,8 @@ LINKING = frozenset(
     "nearly approximately roughly almost some only just exactly than more less least most over under above below up "
     "minimum maximum no not average averaged averaging averages mean median totaled totalled totals total totaling "
     "totalling amounted amounts amount amounting came comes reached reaches stood stands reported reports recorded "
-    "records equal equals equaled remained remains estimated worth by ended".split()
+    "records equal equals equaled remained remains estimated worth by ended weigh weighs weighed "
+    "weighing lasts lasted lasting".split()
 )
 """Words that may stand between a concept and its number without parting them; verbs of change may, too, if it is the
 size of one."""

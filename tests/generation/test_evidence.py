@@ -21,6 +21,7 @@ def read(text, change="", **unit):
     [
         "The {ferry fare} was <5>.",
         "The {ferry fare} totaled about <5>.",
+        "The {ferry} weighs about <5>.",
         "They raised the {ferry fare} to <5>.",
         "{Toll charges} (<5>) before taxes.",
         "Lower {ferry fare}: <5>",

@@ -65,6 +65,8 @@ def test_no_conjunction_or_a_whole_one(text):
         "Either deck (<50> {sailors}; 9 boats) or hold (<49> {sailors}; 8 boats) was drawn.",
         "There were <50> {sailors} (27.5%) lost at sea.",
         "On the way <50> of 80 {sailors} deserted.",
+        "Then <50> {hungry control sailors} ate.",
+        "They sailed in three crews (each composing of <50> {sailors}).",
     ],
 )
 def test_some_of_those_who_are_counted(text):
