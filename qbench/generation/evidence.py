@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from qbench.generation.parts import PARTITIVE
 from qbench.generation.scope import restriction
 from qbench.quantities.concept_match import concept_stretches, concept_words
+from qbench.quantities.english.lexicon import CHANGE_VERBS
 from qbench.quantities.types import Span
 
 LINKING = frozenset(
@@ -27,9 +28,11 @@ LINKING = frozenset(
     "nearly approximately roughly almost some only just exactly than more less least most over under above below up "
     "minimum maximum no not average averaged averaging averages mean median totaled totalled totals total totaling "
     "totalling amounted amounts amount amounting came comes reached reaches stood stands reported reports recorded "
-    "records equal equals equaled remained remains estimated worth by ended".split()
+    "records equal equals equaled remained remains estimated worth by ended weigh weighs weighed "
+    "weighing lasts lasted lasting".split()
 )
-"""Words that may stand between a concept and its number without parting them."""
+"""Words that may stand between a concept and its number without parting them; verbs of change may, too, if it is the
+size of one."""
 
 FOLLOWED = frozenset(
     "of in a an the its their our his her total average mean median minimum maximum estimated reported recorded".split()
@@ -109,9 +112,11 @@ _EFFECT = re.compile(
 )
 """In a sentence with a change: the number may be what one cause of it did, "rates reduced costs by $35 million"."""
 _GAP = re.compile(
-    r"\b(?:higher|lower|more|less|greater|larger|smaller|above|below|better|worse)\s+than\b", re.IGNORECASE
+    r"\b(?:higher|lower|more|less|greater|larger|smaller|above|below|better|worse)\s+than\b"
+    r"(?!(?<=more than|less than)\s*[$€£¥]?\s*\d)",
+    re.IGNORECASE,
 )
-"""Beside a change: it may be the gap to another figure, "$8 million higher than net income"."""
+"""Beside a change: it may be the gap to another figure, "$8 million higher than net income"; not "by more than 5"."""
 _MEMBER = re.compile(
     r"\b(?!(?:as|amounts?|numbers?|totals?|levels?|sum|aggregate|average|balance|rates?|mean|median)\s)\w+\s+"
     r"(?:of|in|on|to|with|by|into)(?:\s+(?:the|its|our|their))?\s*$",
@@ -317,7 +322,7 @@ def _is_sure(row: dict[str, Any], text: str, spans: Sequence[Span], numbers: Seq
         return False
     if row["family"] == "currency" and not row["change"] and 0 < first < number[0] and _MEMBER.search(lead):
         return False
-    gap = _gap(text, number, spans, len(numbers) > MANY)
+    gap = _gap(text, number, spans, LINKING | CHANGE_VERBS if row["change"] else LINKING, len(numbers) > MANY)
     if gap is None or _is_of_another(row, text, spans, gap, numbers):
         return False
     return not (len(numbers) > 1 and _RESPECTIVELY.search(text))
@@ -403,8 +408,13 @@ def _moves(text: str, start: int, end: int) -> bool:
     return bool(_MOVED_BEFORE.search(text[max(0, start - 40) : start]) or _MOVED_AFTER.match(text, end))
 
 
-def _gap(text: str, number: Span, spans: Sequence[Span], beside: bool) -> Span | None:
-    """What stands between a number and the nearest stretch of its concept; None where it parts them."""
+def _gap(text: str, number: Span, spans: Sequence[Span], linking: frozenset[str], beside: bool) -> Span | None:
+    """What stands between a number and the nearest stretch of its concept; None where it parts them.
+
+    Args:
+        linking: words that may stand there where the concept is before the number.
+        beside: nothing may.
+    """
     start, end = number
     if any(first < end and start < last for first, last in spans):
         return start, start
@@ -422,5 +432,5 @@ def _gap(text: str, number: Span, spans: Sequence[Span], beside: bool) -> Span |
     if _PARTING.search(between) or _PART.search(between):
         return None
     words = [word.lower() for word in _WORD.findall(between)]
-    linking = LINKING if before == first and last == start else FOLLOWED
-    return (first, last) if all(word in linking or word.isdigit() for word in words) else None
+    allowed = linking if before == first and last == start else FOLLOWED
+    return (first, last) if all(word in allowed or word.isdigit() for word in words) else None

@@ -65,7 +65,7 @@ _IN_GROUP = re.compile(
 """After a count: one of the parts of a study."""
 _OF_THEM = re.compile(
     r"\b(?:of|among)\s+(?:whom|which|these|those|them)\W+(?:\w+\W+)?$|\b(?:groups|arms|cohorts|blocks)\s+of\s+$"
-    r"|\beach\s+(?:group\s+|arm\s+)?(?:contain\w*|compris\w+|includ\w+|consist\w*\s+of|of|with|having|had)\s+$",
+    r"|\beach\s+(?:group\s+|arm\s+)?(?:contain\w*|compris\w+|includ\w+|(?:consist|compos)\w*\s+of|of|with|having|had)\s+$",
     re.IGNORECASE,
 )
 _SOME_DID = re.compile(
@@ -75,6 +75,8 @@ _SOME_DID = re.compile(
     re.IGNORECASE,
 )
 """After some of those who are counted, and not all of them: "6 infants had anomalies"."""
+_OF_ARM = re.compile(r"\b(?:control|placebo|sham|comparison|intervention|untreated)\s", re.IGNORECASE)
+"""Between a count and its noun: "42 hungry control sailors" are those of one arm."""
 _SUBSET = re.compile(r"\bsub-?(?:sets?|samples?|groups?|populations?)\b[^.;]*$", re.IGNORECASE)
 _SENT_BEFORE = re.compile(
     r"\b(?:la(?:y|ys|id|ying)\s+off|lay-?offs?\s+of|dismiss\w*|sack(?:s|ed|ing)?|fir(?:es?|ed|ing)|(?:re)?hir(?:es?|ed|ing)|furlough\w*"
@@ -237,7 +239,7 @@ def is_part_of_count(row: Row, text: str, spans: Sequence[Span], mates: Sequence
     after = _ARM_AFTER.match(text, noun, clause)
     if after is not None and not _EITHER.search(text, noun, after.end() + 4):
         return True
-    if _NEW_AFTER.match(text, end):
+    if _NEW_AFTER.match(text, end) or _OF_ARM.search(text, end, noun):
         return True
     if _AGED_UNDER.search(before) or (row["unit_end"] <= start and _OF_SAMPLE.search(before)):
         return True

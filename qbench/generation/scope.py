@@ -213,7 +213,7 @@ def _is_joined(row: Row, text: str, spans: Sequence[Span], mates: Sequence[Row])
             and (mate["family"], mate["change"]) == (row["family"], row["change"])
             for mate in mates
         )
-        word = rest[0].lower() if rest else ""
+        word = next((word.lower() for word in rest if word.lower() not in ("a", "an")), "")  # "and a 20 m rope"
         if not own and word not in _PLACED and not _AMOUNT.match(word) and not _has_clause(" ".join(rest[:2])):
             return True
     return False

@@ -106,6 +106,8 @@ class Templates:
         phrases = self.families.get(family, {}).get(comparator) or self.phrases[comparator]
         if template.about != "level":
             phrases = self.amount_phrases.get(comparator) or phrases
+        before = template.text.partition("{condition}")[0].split()[-1:]
+        phrases = tuple(p for p in phrases if p.split()[:1] != before) or phrases  # no "up up to 5%"
         phrase = phrases[int(rng.integers(len(phrases)))]
         slots = {"unit_before": wording.before, "unit_after": wording.after}
         condition = phrase.format(low=wording.low, high=wording.high, **slots) if comparator == "between" else phrase

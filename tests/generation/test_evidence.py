@@ -21,6 +21,7 @@ def read(text, change="", **unit):
     [
         "The {ferry fare} was <5>.",
         "The {ferry fare} totaled about <5>.",
+        "The {ferry} weighs about <5>.",
         "They raised the {ferry fare} to <5>.",
         "{Toll charges} (<5>) before taxes.",
         "Lower {ferry fare}: <5>",
@@ -96,6 +97,10 @@ def test_parted_from_their_concept(text):
     ("text", "sure"),
     [
         ("The {ferry fare} was up by <5>.", True),
+        ("The {ferry fare} fell by more than <5>.", True),
+        ("{Ferry fares} have increased <5> since May.", True),
+        ("{Ferry fares} fell and tolls rose by <5>.", False),
+        ("The {ferry fare} rose <5> more than the toll.", False),
         ("Exchange rates raised the {ferry fare} by <5>.", False),
         ("Fuel impacted the {ferry fare} by <5>.", False),
         ("The {ferry fare} was <5> higher than the toll.", False),

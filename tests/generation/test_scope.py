@@ -29,6 +29,7 @@ def doubt(text, unit=MONEY, *, value=50.0, change=""):
         "Dues, tolls, and {pilot fees} were <5>.",
         "A <5> {rope} and sail allowance is paid.",
         "It holds <5> of {loans} or guarantees to owners within 90 days.",
+        "It has <5> of {rigging} and a mast.",
     ],
 )
 def test_one_member_of_a_conjunction(text):
@@ -48,6 +49,7 @@ def test_one_member_of_a_conjunction(text):
         "Tolls were 4 and {rigging cost} was <5>.",
         "{Rigging and mooring cost} was <5>.",
         "The {rigging} and {mooring} cost <5>.",
+        "It has <5> of {rigging} and a 20 m mast.",
     ],
 )
 def test_no_conjunction_or_a_whole_one(text):
@@ -63,6 +65,8 @@ def test_no_conjunction_or_a_whole_one(text):
         "Either deck (<50> {sailors}; 9 boats) or hold (<49> {sailors}; 8 boats) was drawn.",
         "There were <50> {sailors} (27.5%) lost at sea.",
         "On the way <50> of 80 {sailors} deserted.",
+        "Then <50> {hungry control sailors} ate.",
+        "They sailed in three crews (each composing of <50> {sailors}).",
     ],
 )
 def test_some_of_those_who_are_counted(text):

@@ -54,6 +54,16 @@ def test_a_bare_number_never_stands_before_its_concept():
                 for phrase in ("at least", "no less than")
             },
         ),
+        (
+            "up",
+            "<=",
+            {f"workers up {phrase} 300" for phrase in ("at most", "no more than")}
+            | {
+                f"{words} {phrase} 300"
+                for words in ("workers rose by", "increase in workers of")
+                for phrase in ("at most", "no more than", "up to")
+            },
+        ),
         ("down", "between", {"workers down between 300 and 400", "workers down 300 to 400"}),
     ],
 )

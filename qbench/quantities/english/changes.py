@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from qbench.quantities.english.amounts import Amount
-from qbench.quantities.english.change_nouns import NOUNS, noun_change, of_noun
+from qbench.quantities.english.change_nouns import NOUNS, by_sign, noun_change, of_noun
 from qbench.quantities.english.change_sharing import FAR, LABELLED, PERCENT, shared_change
 from qbench.quantities.english.change_words import (
     AFTERWARDS,
@@ -381,6 +381,9 @@ def _closes_list(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
 def _moved_by_sign(tokens: Sequence[Token], amount: Amount) -> Change:
     """ "(+0.2 %)", "-8 kg": the sign of what cannot be below zero, or has a plus for no other reason."""
     family, k = amount.unit.family, amount.first - 1
+    sign = k - (k >= 0 and tokens[k].text == "+")
+    if sign >= 0 and tokens[sign].low in _SIGNED and (told := by_sign(tokens, amount)):
+        return told  # "changed by -4 %"
     if any(t.low in _LEVELS_APART for t in tokens[_clause_start(tokens, k) : k + 1]):
         return ""
     if amount.high < 0 and family in _RESULTS and not amount.is_range and _after_change(tokens, k):
@@ -393,6 +396,10 @@ def _moved_by_sign(tokens: Sequence[Token], amount: Amount) -> Change:
     # A percentage below zero may be a level: "a margin of -5 %".
     moved = family not in _MAY_BE_NEGATIVE or (k >= 0 and tokens[k].text in "([,;")
     return "down" if moved else ""
+
+
+_SIGNED = frozenset("by changed moved varied".split())
+"""Words before a sign that say how far something moved, whatever it is."""
 
 
 def _clause_start(tokens: Sequence[Token], k: int) -> int:

@@ -207,6 +207,7 @@ def _named_extreme(tokens: Sequence[Token], amount: Amount) -> MentionComparator
         word = tokens[j].low
         if word in _EXTREMES and j < k:
             named = tokens[j].text.istitle() and tokens[j + 1].text.istitle()
+            named = named or (j > 0 and (tokens[j - 1].kind == "number" or tokens[j - 1].low == "pro"))  # "737 max"
             return "=" if named or (j and tokens[j - 1].low in _READINGS) else _EXTREMES[word]
         if tokens[j].kind != "word" or word in FUNCTION_WORDS or word in VERBS:
             return "="

@@ -68,12 +68,13 @@ def _sum(tokens: Sequence[Token], a: Amount, b: Amount, units: Units) -> Amount 
     """ "five dollars and 20 cents a litre", "2 hours 30 minutes", "6 ft 2 in": whole units, and a part of one more."""
     finer, per, below = b.unit.name.partition(" per ")
     small = units.get(finer)
-    money = a.unit.family == small.family == "currency" and small.base_unit == a.unit.name
+    cents = finer == "cent" and (a.unit.name == "euro" or a.unit.name.endswith(" dollar"))  # "9 euros and 50 cents"
+    money = a.unit.family == small.family == "currency" and (cents or small.base_unit == a.unit.name)
     if not money and (a.unit.name, finer) not in _FINER:
         return None
     if a.is_range or b.is_range or a.low < 0 or b.low < 0 or not a.low.is_integer() or b.number.scaled:
         return None
-    part = b.low * small.factor / a.unit.factor
+    part = b.low * small.factor / (1 if cents else a.unit.factor)
     between = [t.low for t in tokens[a.last : b.first]]
     if not 0 < part < 1 or between not in ([], ["and"], [","]) or (between == [","] and not money):
         return None

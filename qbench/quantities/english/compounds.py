@@ -135,6 +135,8 @@ class CompoundReader:
         if power is None or tokens[j + 1].start - tokens[j].end > 1 or not glued(tokens[j + 1], tokens[j + 2]):
             return None
         below = self.units.symbol(tokens[j].text) or self.units.named(tokens[j].low)
+        if below is None and not power and (tokens[j].text in _SHORT or tokens[j].text == "a"):
+            below = self.units.get(_SHORT.get(tokens[j].text, "year"))  # "kg ha-1 d-1", "mm a-1"
         name = power + below.name if below is not None else ""
         return (name, j + 3) if name in self.units else None
 

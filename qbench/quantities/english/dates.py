@@ -223,7 +223,7 @@ def _day(tokens: Sequence[Token], number: Number) -> int | None:
     before = tokens[first - 1] if first else None
     if before is not None and before.text == "." and first > 1 and tokens[first - 2].end == before.start:
         before = tokens[first - 2]
-    if before is not None and is_month(before):
+    if before is not None and (is_month(before) or _is_typed_month(tokens, number)):
         return _last_day(tokens, last)
     if last < len(tokens) and is_month(tokens[last]):
         return last + 1
@@ -231,6 +231,20 @@ def _day(tokens: Sequence[Token], number: Number) -> int | None:
         if is_month(tokens[last + 2]) and tokens[last + 2].text != "May":
             return last + 3
     return None
+
+
+def _is_typed_month(tokens: Sequence[Token], number: Number) -> bool:
+    """Whether "march" or "may" in small letters is the month before a day: "on may 5", "march 4, 2020"."""
+    k = number.first - 1
+    if tokens[k].text not in ("march", "may"):
+        return False
+    year = [t.text for t in tokens[number.last : number.last + 2]]
+    dated = year[:1] == [","] and len(year) > 1 and _is_like_year(year[1])
+    return dated or (k > 0 and tokens[k - 1].low in _DATING)
+
+
+_DATING = frozenset("on by since until till before after from through ended ending dated".split())
+"""Words before "march" and "may" that make months of them."""
 
 
 def _day_in_words(tokens: Sequence[Token], number: Number) -> int | None:

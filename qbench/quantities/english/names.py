@@ -228,6 +228,21 @@ def _numbered(tokens: Sequence[Token], number: Number) -> int | None:
     return last if any(abs(int(tokens[k + 1].text) - value) == 1 for k in named) else None
 
 
+def _of_one(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "the output of turbine 3 fell": which one, where a verb follows, and "of" leads to a noun without an article."""
+    first, last = number.first, number.last
+    if first < 2 or number.written or number.scaled or not tokens[first].text.isdecimal() or last >= len(tokens):
+        return None
+    noun, after = tokens[first - 1], tokens[last]
+    if tokens[first - 2].low != "of" or not noun.text.islower() or noun.low.endswith("s") or len(noun.text) < 3:
+        return None
+    if len(tokens[first].text) > 2 or noun.low in FUNCTION_WORDS | VERBS | _BARE_MEASURES:
+        return None
+    return last if after.low in VERBS and not glued(tokens[last - 1], after) else None
+
+
+_BARE_MEASURES = frozenset("score index ratio size age rate total average mean median rank rating".split())
+"""What is told by a bare number: "a median of score 3 was"."""
 _VS = frozenset("vs versus to mln bln million billion pct cts dlrs".split())
 _FAR = 30
 """Tokens between two numbers of one name at most."""
@@ -243,7 +258,11 @@ def _index(tokens: Sequence[Token], number: Number) -> int | None:
     near = [t.low for t in tokens[max(0, first - 3) : first]]
     spelt = near[-1:] == ["poor's"] or near[-1:] == ["poors"] or near[-2:] == ["poor", "'s"]
     typed = tokens[first].text == "500" and (near[-1:] == ["sp"] or near == ["s", "&", "p"] or spelt)
-    return number.last if poors or typed or before in INDEX_NAMES else None
+    return number.last if poors or typed or before in INDEX_NAMES or before in _TYPED_INDICES else None
+
+
+_TYPED_INDICES = frozenset(name.lower() for name in INDEX_NAMES) - {"nifty"}
+"""Those whose name in small letters is no other word: "the ftse 100"."""
 
 
 def _named_in_words(tokens: Sequence[Token], number: Number) -> int | None:
@@ -348,5 +367,5 @@ _AFTER_NAMES = frozenset(
 
 _RULES = (
     _device, _device_title, _model_code, _index, _named_in_words, _model, _product_name, _contract, _series, _section,
-    _letter, _title, _numbered,
+    _letter, _title, _numbered, _of_one,
 )  # fmt: skip

@@ -407,6 +407,9 @@ def _idiom(tokens: Sequence[Token], number: Number) -> int | None:
     last = number.last
     if number.written and number.value == 0 and last < len(tokens) and tokens[last].low in _WITHOUT:
         return last + 1
+    article = number.first > 0 and tokens[number.first - 1].low in _ARTICLES
+    if article and [t.low for t in tokens[last : last + 2]] in (["in", "1"], ["in", "one"]):
+        return last + 2  # "a 2 in 1 laptop"
     if last + 1 >= len(tokens) or tokens[last].text not in HYPHENS or number.scaled:
         return None
     if not (glued(tokens[last - 1], tokens[last]) and glued(tokens[last], tokens[last + 1])):
@@ -430,6 +433,7 @@ def _idiom(tokens: Sequence[Token], number: Number) -> int | None:
     return last + 4 if other in ONES else None
 
 
+_ARTICLES = frozenset("a an this that your my".split())
 _WITHOUT = frozenset("coupon tolerance gravity".split())
 """What there is none of, by its name: "zero coupon bonds"."""
 _TESTED = frozenset("tailed sided".split())

@@ -22,7 +22,8 @@ NEGATIONS = frozenset(
     for phrase in "not|other than|except|except for|excluding|different from|different than|different to|anything but|"
     "not equal to|not equals|not equal|not exactly|not of|not at|not with|unequal to|unlike|not =|! =|≠|< >|≠ to|isn't|"
     "outside|outside of|not within|not in the range of|not between|"
-    "differs from|aren't|does not equal|any but|all but|apart from|besides|not in|not from|never|no".split("|")
+    "differs from|aren't|does not equal|any but|all but|apart from|besides|not counting|not including|"
+    "leaving out|not in|not from|never|no".split("|")
 )
 """Phrases before a plain number or a range that ask for any other value."""
 LONGEST_NEGATION = 3
@@ -193,10 +194,11 @@ def _ends(following: Token) -> bool:
 
 
 def _below_bracket(tokens: Sequence[Token], first: int) -> Comparator | None:
-    """What "below freezing (32°F)" makes of the number in the brackets."""
+    """What "below freezing (32°F)" or "above boiling point (100 °C)" makes of the number in the brackets."""
     if first < 3 or tokens[first - 1].text != "(" or tokens[first - 2].kind != "word":
         return None
-    return SIDES.get(tokens[first - 3].low)
+    side = first - 4 if first > 3 and tokens[first - 2].low in ("point", "temperature") else first - 3
+    return SIDES.get(tokens[side].low)
 
 
 def _one_end(tokens: Sequence[Token], condition: ReadCondition) -> ReadCondition:

@@ -391,5 +391,13 @@ def _no_quotation(text: str, at: int, mark: str) -> bool:
 
 
 def _part_of_word(tokens: Sequence[Token], k: int) -> bool:
-    """Whether token k continues a word: the "$" of "US$" is no dollar sign of its own, the "M" of "FARM 5" no code."""
-    return glued(tokens[k - 1], tokens[k]) and tokens[k - 1].kind == "word" and tokens[k].kind == "word"
+    """Whether token k continues a word: the "$" of "US$" is no dollar sign of its own, the "M" of "FARM 5" no code.
+
+    Nor are the letters of a name with figures before them: "AB540UA-DM186".
+    """
+    if tokens[k].kind != "word" or not glued(tokens[k - 1], tokens[k]):
+        return False
+    first = k - 2 if k > 2 and tokens[k - 1].text in HYPHENS else k  # past the hyphen and the letters before it
+    named = first > 1 and tokens[first - 1].kind == "number" and tokens[first - 2].kind == "word"
+    code = named and all(glued(tokens[j], tokens[j + 1]) for j in range(first - 2, k))
+    return tokens[k - 1].kind == "word" or code

@@ -81,7 +81,9 @@ def values(text):
         "phone 650 555 0123 fax 650 555 0124", "at 111 Market Place", "in Washington, D.C. 20006-3700",
         "call 212/555-0123 now", "it closed at 7.", "the game tonight at 8, they say", "on nov. 6 and oct 12",
         "a three-party deal", "an iphone 11 and an rtx 3080 for sale", "my macbook pro 16 died",
-        "the boeing 737 max was late", "the sp 500 fell",
+        "the boeing 737 max was late", "the sp 500 fell", "the ftse 100 and the nikkei 225 fell",
+        "on may 5, by march 4 and since march 31, 2020", "a 2 in 1 kettle", "an Orbit AB540UA-DM186 case",
+        "the ORB72MVR 7RG", "the output of mill 3 fell",
         # what is left of an exponent
         "counts s −1",
         # denominators
@@ -130,6 +132,10 @@ def test_leaves_alone(text):
         ("On Dec 2, 40 boats sank", [40]),
         ("From June 5 to 8 boats a day sank", [8]),
         ("2 may be enough", [2]),
+        ("they march 4 km", [4]),
+        ("2 in 1 group and 3 in the other", [2, 1, 3]),
+        ("pre-USD 5 tolls of USD10", [5, 10]),
+        ("a median of score 3 was told", [3]),
         ("5 a day", [5]),
         ("motors of 5-10KW", [5]),
         ("two USB 3.2 ports", [2]),

@@ -80,6 +80,8 @@ def read(text):
         ("un 26 y otro", [(26, "")]),
         # science
         ("yields of 5.4 Mg ha-1", [(5.4, "tonne per hectare")]),
+        ("5.4 kg ha-1 d-1", [(5.4, "kilogram per hectare per day")]),
+        ("rain of 900 mm a-1", [(900, "millimetre per year")]),
         ("500 Mg of caffeine per dose", [(500, "milligram")]),
         ("12 g C kg-1 of soil", [(12, "gram per kilogram")]),
         ("120 kg N ha−1", [(120, "kilogram per hectare")]),
@@ -98,6 +100,9 @@ def test_units(text, expected):
     ("text", "expected"),
     [
         ("5 dollars and 20 cents", [(5.2, "dollar")]),
+        ("5 euros and 20 cents", [(5.2, "euro")]),
+        ("5 canadian dollars and 20 cents", [(5.2, "canadian dollar")]),
+        ("5 yen and 20 cents", [(5, "yen"), (20, "cent")]),
         ("three dollars and fifty cents a litre", [(3.5, "dollar per litre")]),
         ("$3 and 50 cents", [(3.5, "dollar")]),
         ("5 dollars or 20 cents", [(5, "dollar"), (20, "cent")]),
