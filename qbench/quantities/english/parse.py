@@ -22,6 +22,9 @@ CACHED_READINGS = 4_096
 """Readings cached per parser: many sentences differ in their numbers alone, and a parser reads stand-ins for those."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 ENDS = frozenset(".!?;\n•|")
+MEASURES = frozenset("weighs weighed costs measures measured lasts lasted retails retailed".split())
+"""Verbs whose object is an amount of what their subject has."""
+PRONOUNS = frozenset("it this".split())
 
 
 @dataclass(frozen=True)
@@ -210,7 +213,7 @@ def _depths(heads: Sequence[int]) -> list[int]:
 
 def _stretches(tokens: Sequence[Token], mentions: Sequence[StandIn]) -> Iterator[tuple[int, int, Sequence[StandIn]]]:
     """Token ranges with the mentions in them: sentences where their ends can be seen, else `LONGEST` tokens or so."""
-    first, due = 0, 0
+    first, due, before = 0, 0, 0
     while first < len(tokens) and due < len(mentions):
         last, inside = first + 1, due
         while last < len(tokens):
@@ -223,8 +226,17 @@ def _stretches(tokens: Sequence[Token], mentions: Sequence[StandIn]) -> Iterator
         while inside < len(mentions) and mentions[inside].last <= last:
             inside += 1
         if inside > due:
+            if before < first and carries_on(tokens, first):
+                yield before, first, ()
             yield first, last, mentions[due:inside]
-        first, due = last, inside
+        before, first, due = last if inside > due else first, last, inside
+
+
+def carries_on(tokens: Sequence[Token], first: int) -> bool:
+    """Whether a sentence says what the thing of the one before it measures: "Weighs 2 kg.", "It costs 20 euros."."""
+    low = tokens[first].low
+    follows = tokens[first + 1].low if first + 1 < len(tokens) else ""
+    return low in MEASURES or (low in PRONOUNS and follows in MEASURES)
 
 
 def _ends(tokens: Sequence[Token], k: int) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from qbench.quantities.english.amounts import OFTEN, Amount, AmountFinder
 from qbench.quantities.english.binder.concepts import Binding, bind
 from qbench.quantities.english.binder.features import Sentence
+from qbench.quantities.english.carried import carried
 from qbench.quantities.english.comparators import Modifiers, read_comparators
 from qbench.quantities.english.composites import compose
 from qbench.quantities.english.concept_words import find_concept
@@ -173,7 +174,8 @@ class RulesExtractor:
 
     def _bindings(self, read: Sequence[ReadText]) -> list[list[Binding]]:
         """What belongs to each mention: from the parse, or from the words around it."""
-        bound = iter(self.bind([sentence for text in read if (sentence := text.sentence()) is not None]))
+        sentences = [sentence for text in read if (sentence := text.sentence()) is not None]
+        bound = iter([_carried(*each) for each in zip(sentences, self.bind(sentences), strict=True)])
         return [_bindings_by_words(text) if text.parse is None else next(bound) for text in read]
 
     def bind(self, sentences: Sequence[Sentence]) -> list[list[Binding]]:
@@ -246,6 +248,11 @@ def _is_sure(tokens: Sequence[Token], amount: Amount, reading: Modifiers) -> boo
         or reading.comparator in (">=", "<=", ">")
         or times
     )
+
+
+def _carried(sentence: Sentence, bindings: Sequence[Binding]) -> list[Binding]:
+    concepts = carried(sentence.tokens, sentence.mentions, sentence.parse, [binding.concept for binding in bindings])
+    return [replace(binding, concept=concept) for binding, concept in zip(bindings, concepts, strict=True)]
 
 
 def _bindings_by_words(text: ReadText) -> list[Binding]:

@@ -1,0 +1,84 @@
+"""Sentences about what the sentence before them is about: a light tent, and then "Weighs 900 g. It costs 80 euros.".
+
+A product text names a thing once, and then says what it weighs. Such a sentence opens with a verb of measure that
+has no subject, or with a pronoun before one; what it measures is the subject of the sentence before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qbench.quantities.english.concepts import SUBJECTS, Concept, MentionTokens
+from qbench.quantities.english.noun_phrases import NounPhrases
+from qbench.quantities.english.parse import MEASURES, Parse, carries_on
+from qbench.quantities.english.tokens import Token
+
+CARRIED = "the sentence before"
+"""The rule's name."""
+FINITE = frozenset({"VBZ", "VBP", "VBD", "PRP", "DT"})
+"""Tags of verbs and pronouns, which name nothing."""
+
+
+def carried(
+    tokens: Sequence[Token], mentions: Sequence[MentionTokens], parse: Parse, concepts: Sequence[Concept]
+) -> list[Concept]:
+    """The concepts of a text's mentions: the subject of the sentence before where the own one has no noun for them.
+
+    Args:
+        tokens: of the text.
+        mentions: in it.
+        parse: of the tokens.
+        concepts: of the mentions, one each.
+    """
+    found = [_without_verbs(tokens, parse, concept) for concept in concepts]
+    firsts = _firsts(parse.stretches)
+    openers = {number: first for number, first in firsts.items() if carries_on(tokens, first)}
+    if not openers:
+        return found
+    phrases = NounPhrases(tokens, [(mention.first, mention.last) for mention in mentions], parse)
+    subjects: dict[int, tuple[int, ...]] = {}
+    for number in sorted(firsts):
+        before = subjects.get(number - 1, ())
+        subjects[number] = before if number in openers else _subject(firsts[number], number, phrases, parse)
+    return [
+        Concept(subjects[number], CARRIED)
+        if (number := parse.stretches[mention.number]) in openers and subjects[number] and not _named(concept, parse)
+        else concept
+        for mention, concept in zip(mentions, found, strict=True)
+    ]
+
+
+def _without_verbs(tokens: Sequence[Token], parse: Parse, concept: Concept) -> Concept:
+    """A concept without verbs of measure: they say how much there is of something, and name nothing."""
+    kept = tuple(k for k in concept.words if not (tokens[k].low in MEASURES and parse.tags[k] in FINITE))
+    return concept if len(kept) == len(concept.words) else Concept(kept, concept.how, concept.subject)
+
+
+def _firsts(stretches: Sequence[int]) -> dict[int, int]:
+    """The first token of each stretch that was read."""
+    firsts: dict[int, int] = {}
+    for k, number in enumerate(stretches):
+        if number >= 0:
+            firsts.setdefault(number, k)
+    return firsts
+
+
+def _subject(first: int, number: int, phrases: NounPhrases, parse: Parse) -> tuple[int, ...]:
+    """The words of a sentence's subject; where it has no verb, of the phrase that it is."""
+    own = []
+    k = first
+    while k < len(parse.stretches) and parse.stretches[k] == number:
+        own.append(k)
+        k += 1
+    roots = [k for k in own if parse.heads[k] == k and phrases.parse.tags[k]]
+    for root in roots:
+        heads = [child for child in parse.children[root] if parse.relations[child] in SUBJECTS]
+        for head in [*heads, root]:
+            if phrases.names(head):
+                return tuple(phrases.phrase(head))
+    return ()
+
+
+def _named(concept: Concept, parse: Parse) -> bool:
+    """Whether a concept has a word that names something."""
+    return any(parse.tags[k] not in FINITE for k in (*concept.words, *concept.subject))
