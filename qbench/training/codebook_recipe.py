@@ -53,7 +53,8 @@ class CodebookRecipe(Recipe):
     )
     scale: float = option(
         10.0,
-        help="Factor of the scores in RankNet, and in RepCONC's and JPQ's loss; 1 for norm=none, as in the thesis.",
+        help="Factor of the interpolated scores, of which MarginMSE has its square, and of those in RepCONC's and JPQ's "
+        "loss; 1 for norm=none, as in the thesis.",
         low=0,
         high=1e6,
     )
