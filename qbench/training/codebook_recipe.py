@@ -53,7 +53,7 @@ class CodebookRecipe(Recipe):
     )
     scale: float = option(
         10.0,
-        help="Factor of the interpolated scores, of which MarginMSE has its square, and of those in RepCONC's and JPQ's "
+        help="Factor of interpolated scores, of which MarginMSE has the square, and of those in RepCONC's and JPQ's "
         "loss; 1 for norm=none, as in the thesis.",
         low=0,
         high=1e6,
