@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from qbench.compression.product import OPQ, PQ
+from qbench.compression.quantiser import Quantiser
 from qbench.compression.trained import Trained
 from qbench.scoring.nearest import ROWS
 from qbench.scoring.product import code_bits, looked_up, lookup_tables
@@ -103,8 +104,7 @@ def encoding(count: int, dimension: int, turns: int) -> list[dict[str, Any]]:
         OPQ(M=M).with_learnt(codebook=codebook, rotation=rotation),
     )
     with tempfile.TemporaryDirectory() as folder:
-        np.save(Path(folder) / "codebook.npy", codebook)
-        (Path(folder) / "codebook.json").write_text("{}")
+        Quantiser(codebook).save(Path(folder), variant="WolfPQ", vectors={})
         trained = Trained(codebook=Path(folder)).with_learnt(codebook=codebook)
         for times in (1, 4, 16):
             vectors = made(times * count // 4, dimension, times)

@@ -13,6 +13,7 @@ from qbench.compression.codec import Arrays, Codec
 from qbench.errors import OptionError
 from qbench.scoring.maxsim import single_precision
 from qbench.scoring.nearest import products
+from qbench.scoring.product import refuse_broken
 from qbench.scoring.quantised import Precision, quantised, restored
 
 
@@ -37,8 +38,10 @@ class Float16(Codec):
         """`vectors`, shape (n, d), in half precision.
 
         Raises:
+            InputError: a vector is not finite.
             OptionError: a number is too large for it.
         """
+        refuse_broken(vectors)
         highest = float(np.abs(vectors).max(initial=0.0))
         if highest > float(np.finfo(np.float16).max):
             remedy = "Use float32 or int8"
@@ -55,7 +58,12 @@ class Int8(Codec):
     """Vectors as 8-bit integers with a scale each: see `qbench.scoring.quantised`."""
 
     def encode(self, vectors: NDArray[np.float32]) -> Arrays:
-        """`vectors`, shape (n, d), int8, and `scales`, shape (n,)."""
+        """`vectors`, shape (n, d), int8, and `scales`, shape (n,).
+
+        Raises:
+            InputError: a vector is not finite.
+        """
+        refuse_broken(vectors)
         codes, scales = quantised(vectors)
         return {"vectors": codes, "scales": scales}
 

@@ -69,6 +69,12 @@ def _stage_notes(meta: Mapping[str, int | float | str]) -> list[str]:
     if "candidate_recall" in meta:
         share, asked = 100 * float(meta["candidate_recall"]), meta["candidate_recall_queries"]
         notes.append(f"candidates hold {share:.1f} % of what exact MaxSim finds best, on {asked} queries of the board.")
+    if "compression" in meta:
+        codes, learnt, times = (meta[name] for name in ("codes_bytes", "codebook_bytes", "compression"))
+        notes.append(
+            f"vectors take {codes:,} bytes, and {learnt:,} for the codebook and what else was learnt: together "
+            f"{times} times smaller than in single precision."
+        )
     if "note" in meta:
         notes.append(f"{meta['note']}.")
     left, twice, unknown = (meta.get(f"{name}_texts", 0) for name in ("missing", "repeated", "unknown"))

@@ -28,7 +28,7 @@ from qbench.retrieval.shared_texts import mentions_by_text
 from qbench.retrieval.stored import mapped, save_arrays
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.vector_ranker import VectorRanker
-from qbench.retrieval.vectors import LENGTHS, StoredVectors, TokenIds, build_vectors, open_vectors
+from qbench.retrieval.vectors import LENGTHS, StoredVectors, TokenIds, build_vectors, open_vectors, refuse_unfit
 from qbench.scoring.number_relevance import AskedNumbers, StatedNumbers, scored, search
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
             f".{_UNITS}": made.units,
         }
 
+    refuse_unfit(stage, params, encoder.dimension, token_ids)
     built = build_vectors("token vectors", encoder, encode, params, context, block=BLOCK, finish=_save_numbers)
     tokens, held = open_vectors(built, options.dtype, stage, context, token_ids)
     numbers = open_numbers(built.folder)

@@ -26,7 +26,7 @@ from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Se
 from qbench.retrieval.stored import Stored
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.vector_ranker import VectorRanker
-from qbench.retrieval.vectors import StoredVectors, build_vectors, open_vectors, read_notes
+from qbench.retrieval.vectors import StoredVectors, build_vectors, open_vectors, read_notes, refuse_unfit
 from qbench.scoring.quantised import Precision
 from qbench.work.tasks import Task
 
@@ -165,10 +165,13 @@ def opened(
     faiss = options.engine == "faiss"
     if faiss:
         require_faiss()
+    features = encoder_features(encoder)
+    if stage.compression is not None:  # only then: an encoder behind an API asks it for its dimension
+        refuse_unfit(stage, _params(encoder, how, options.dtype), encoder.dimension, features=features)
     task = None if load is None else encoding(load, model, options.dtype)
     built = build_dense(encoder, how, options.dtype, context, task)
     meta = {"documents_cut": read_notes(built.folder)["documents_cut"], "similarity": encoder.similarity}
-    vectors, built = open_vectors(built, options.dtype, stage, context, features=encoder_features(encoder))
+    vectors, built = open_vectors(built, options.dtype, stage, context, features=features)
     if stage.compression is not None:
         meta |= vectors.cost(read_notes(built.folder)["vectors"])
         own = vectors.codec.query_model()
@@ -203,5 +206,8 @@ def build_dense(
     def encode(texts: list[str]) -> Arrays:
         return DTYPES[dtype].encode(encoder.encode(texts))
 
-    params = {**how, "similarity": encoder.similarity, "dtype": dtype}
-    return build_vectors("dense", encoder, encode, params, context, block=BLOCK, task=task)
+    return build_vectors("dense", encoder, encode, _params(encoder, how, dtype), context, block=BLOCK, task=task)
+
+
+def _params(encoder: Encoder, how: Mapping[str, Any], dtype: Precision) -> dict[str, Any]:
+    return {**how, "similarity": encoder.similarity, "dtype": dtype}

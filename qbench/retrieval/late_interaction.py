@@ -28,7 +28,15 @@ from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Se
 from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.vector_ranker import VectorRanker
-from qbench.retrieval.vectors import LENGTHS, StoredVectors, TokenIds, build_vectors, open_vectors, read_notes
+from qbench.retrieval.vectors import (
+    LENGTHS,
+    StoredVectors,
+    TokenIds,
+    build_vectors,
+    open_vectors,
+    read_notes,
+    refuse_unfit,
+)
 from qbench.scoring.centroids import CentroidIndex, build_centroids, candidates
 from qbench.scoring.maxsim import rerank, search
 
@@ -163,6 +171,7 @@ def open_late_interaction(
     """
     if options.engine == "faiss":
         require_faiss()
+    refuse_unfit(stage, params, encoder.dimension, token_ids)
 
     def encode(texts: list[str]) -> Arrays:
         lengths, vectors = encoder.encode(texts)

@@ -255,6 +255,42 @@ class StoredVectors:
         return highest(scored, len(self), queries, k)
 
 
+def refuse_unfit(
+    stage: Stage,
+    params: Mapping[str, Any],
+    dimension: int,
+    token_ids: TokenIds | None = None,
+    features: Features | None = None,
+) -> None:
+    """Refuse a compression that cannot take a model's vectors, before hours of encoding documents rather than after.
+
+    Args:
+        stage: of a system.
+        params: what makes the vectors, as for `build_vectors`.
+        dimension: numbers in a vector.
+        token_ids, features: as for `open_vectors`.
+
+    Raises:
+        InputError: it was made for other vectors, or is no whole codebook.
+        OptionError: its options do not suit the dimension, or it needs what the model has not.
+    """
+    if stage.compression is None:
+        return
+    codec: Codec = stage.compression_options()
+    if codec.needs_tokens and token_ids is None:
+        message = f"the vectors of {stage.model.name} do not stand for one word each, as this compression needs"
+        raise OptionError(message, value=str(stage.compression), remedy="Use PQ, or a ColBERT")
+    if codec.needs_words and features is None:
+        message = f"{stage.model.name} has no vectors of words for one vector of a text, as this compression needs"
+        raise OptionError(message, value=str(stage.compression), remedy="Use OPQ, or an SBERT with word embeddings")
+    codec.refuse_unfit(stage.compression.name, params)
+    none = np.empty((0, dimension), np.float32)
+    if codec.needs_words:
+        codec.fit_words(none, np.empty((0, 0), np.float32))
+    else:
+        codec.fit(none)
+
+
 def open_vectors(
     built: Stored,
     dtype: Precision,
@@ -266,7 +302,7 @@ def open_vectors(
     """The vectors that a stage searches, mapped into memory: as they were built, or compressed.
 
     Args:
-        built: by `build_vectors`, with the codec of `dtype`.
+        built: by `build_vectors`, with the codec of `dtype`, after `refuse_unfit`.
         dtype: how numbers are stored.
         stage: of a system; its compressed vectors are made from those in `built` if they are not there yet.
         context: the folder of indexes.
@@ -284,13 +320,6 @@ def open_vectors(
     if isinstance(codec, Coalesced) and len(vectors) != len(vectors.shared.starts) - 1:
         message = f"{stage.model.name} has several vectors for each passage, which cannot be coalesced"
         raise OptionError(message, value=str(stage.compression), remedy="Use a model with one vector for each")
-    if codec.needs_tokens and token_ids is None:
-        message = f"the vectors of {stage.model.name} do not stand for one word each, as this compression needs"
-        raise OptionError(message, value=str(stage.compression), remedy="Use PQ, or a ColBERT")
-    if codec.needs_words and features is None:
-        message = f"{stage.model.name} has no vectors of words for one vector of a text, as this compression needs"
-        raise OptionError(message, value=str(stage.compression), remedy="Use OPQ, or an SBERT with word embeddings")
-    codec.refuse_unfit(stage.compression.name, vectors.about)
     if codec.needs_words and features is not None:
         vectors = replace(vectors, words=_words_of(vectors.shared, features, context))
     tokens_of = token_ids if codec.needs_tokens else None

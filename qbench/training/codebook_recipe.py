@@ -53,7 +53,8 @@ class CodebookRecipe(Recipe):
     )
     scale: float = option(
         10.0,
-        help="Factor of the scores in RankNet, and in RepCONC's and JPQ's loss; 1 for norm=none, as in the thesis.",
+        help="Factor of interpolated scores, of which MarginMSE has the square, and of those in RepCONC's and JPQ's "
+        "loss; 1 for norm=none, as in the thesis.",
         low=0,
         high=1e6,
     )
@@ -90,6 +91,9 @@ class CodebookRecipe(Recipe):
         super().check()
         if self.negatives == "both" and self.variant not in ("WolfPQ", "WolfPQSem", "DPQ"):
             raise refusal(self, "negatives", f"is no value for {self.variant}, whose loss needs positives", "both")
+        if self.interpolated and (self.norm, self.factor) == ("none", "learnt"):
+            message = "needs factor none too: scores that are added to BM25's as they are have the codewords' own size"
+            raise refusal(self, "norm", message, "none")
         if self.start == "OPQ" and self.variant == "CQ":
             raise refusal(self, "start", "is no value for CQ", self.start)
         if self.choose == "agreement" and self.variant == "CQ":

@@ -122,6 +122,15 @@ def test_what_float16_cannot_hold_is_an_error():
     DTYPES["int8"].encode(np.array([[1.0, -7e4]], np.float32))
 
 
+@pytest.mark.parametrize("broken", [np.nan, np.inf])
+@pytest.mark.parametrize("name", ["float16", "int8", "PQ"])
+def test_a_vector_that_is_not_finite_is_never_stored_as_numbers(codec, broken):
+    vectors = drawn(3)
+    vectors[1, 4] = broken
+    with pytest.raises(InputError, match=r"not finite \(found 'row 1'\)"):
+        codec.encode(vectors)
+
+
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [

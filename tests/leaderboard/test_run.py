@@ -203,6 +203,7 @@ def test_what_a_reader_should_know_of_a_run_is_said(tmp_path, monkeypatch):
     meta = {"queries": 4, "queries_without_condition": 1, "queries_without_results": 2}
     meta |= {"note": "not trained", "reranker_documents_cut": 3, "faiss_recall": 0.926}
     meta |= {"candidate_recall": 0.9714, "candidate_recall_queries": 64}
+    meta |= {"reranker_codes_bytes": 21267, "reranker_codebook_bytes": 786432, "reranker_compression": 4.49}
     run = ranking(["q4", "q5"], ["d03"])
     monkeypatch.setattr(
         "qbench.leaderboard.outcomes.execute", lambda *_, **__: [RunResult("QBM25", "parsed", run, meta=meta)]
@@ -215,6 +216,8 @@ def test_what_a_reader_should_know_of_a_run_is_said(tmp_path, monkeypatch):
     told = "candidates hold 97.1 % of what exact MaxSim finds best, on 64 queries of the board."
     assert f"QBM25 [parsed]: {told}" in leaderboard.notes
     assert "QBM25 [parsed]: reranker: 3 documents are longer than the model reads, and were cut." in leaderboard.notes
+    told = "vectors take 21,267 bytes, and 786,432 for the codebook and what else was learnt: together 4.49 times"
+    assert f"QBM25 [parsed]: reranker: {told} smaller than in single precision." in leaderboard.notes
     assert leaderboard.scores.filter(query_id="q6")["value"].to_list() == [0, 0]
 
 

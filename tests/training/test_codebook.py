@@ -301,6 +301,7 @@ def test_a_codebook_of_another_variant_encoder_or_size_is_refused(bench, encoder
         run(f"{encoder}-WolfPQI(codebook={path})")
     with pytest.raises(InputError, match="trained for another encoder"):
         run(f"{encoder.replace('model=', 'pooling=max, model=')}-WolfPQ(codebook={path})")
+    assert len(list(tmp_path.rglob("vectors.npy"))) == 1  # nothing was encoded by the other encoder
     with pytest.raises(OptionError, match=r"another K \(found 4\)"):
         run(f"{encoder}-WolfPQ(M=8, K=256, codebook={path})")
     with pytest.raises(InputError, match="codebook"):
@@ -309,6 +310,14 @@ def test_a_codebook_of_another_variant_encoder_or_size_is_refused(bench, encoder
     other = write_codebook(tmp_path / "wide", drawn((2, 4, 3)), vectors=made_for)
     with pytest.raises(InputError, match="learnt from vectors of 6 numbers"):
         run(f"{encoder}-WolfPQ(codebook={other})")
+
+
+def test_scores_that_are_added_as_they_are_have_no_factor():
+    interpolated = replace(RECIPE, variant="WolfPQI", norm="none")
+    with pytest.raises(OptionError, match="norm needs factor none too"):
+        interpolated.check()
+    replace(interpolated, factor="none").check()
+    replace(interpolated, variant="WolfPQ").check()
 
 
 def test_names_stand_for_codebooks(tmp_path):
