@@ -108,6 +108,8 @@ class Templates:
             phrases = self.amount_phrases.get(comparator) or phrases
         before = template.text.partition("{condition}")[0].split()[-1:]
         phrases = tuple(p for p in phrases if p.split()[:1] != before) or phrases  # no "up up to 5%"
+        if template.about in ("up", "down"):  # "up 5 to 10 euros" is up by 5, to 10
+            phrases = tuple(p for p in phrases if not p.startswith("{")) or phrases
         phrase = phrases[int(rng.integers(len(phrases)))]
         slots = {"unit_before": wording.before, "unit_after": wording.after}
         condition = phrase.format(low=wording.low, high=wording.high, **slots) if comparator == "between" else phrase

@@ -42,6 +42,8 @@ def change(tokens: Sequence[Token], first: int, last: int, quantity: Quantity) -
     bounded = quantity.comparator_span is not None and quantity.comparator_span[0] < quantity.value_span[0]
     if first < 2:
         return ""
+    if opening := _opens(tokens, first):
+        return opening
     what, noun = tokens[first - 2], tokens[first - 1].low
     if what.kind != "word" or what.low in FUNCTION_WORDS or what.low in NAMED_BY:
         return ""  # "high rise over 100 m", "voltage drop under 3%"
@@ -51,6 +53,14 @@ def change(tokens: Sequence[Token], first: int, last: int, quantity: Quantity) -
         return ""
     noun = noun.removesuffix("s")
     return CHANGES.get(noun) or (SHARES.get(noun, "") if quantity.unit in PARTS else "")
+
+
+def _opens(tokens: Sequence[Token], first: int) -> Change:
+    """The change of a query that begins with its noun: "increase in the cost of goods and of services of over 5%"."""
+    of = any(token.low == "of" for token in tokens[first - 2 : first + 1])
+    if not of or tokens[1].low != "in" or any(token.kind == "number" for token in tokens[:first]):
+        return ""
+    return CHANGES.get(tokens[0].low, "")
 
 
 def _is_dose(tokens: Sequence[Token], last: int, quantity: Quantity) -> bool:

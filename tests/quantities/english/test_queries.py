@@ -379,6 +379,7 @@ def test_units_at_a_distance(query, unit, low, high):
     [
         ("profit fell by more than 10%", "down"),
         ("profit up more than 10%", "up"),
+        ("profit up by under 10%", "up"),
         ("decrease in profit of at least 10%", "down"),
         ("profit fell below 10%", ""),
         ("profit up to 10%", ""),
@@ -388,6 +389,19 @@ def test_units_at_a_distance(query, unit, low, high):
 def test_changes_are_asked_for(query, change):
     (asked,) = parse_query(query, PLAIN).conditions
     assert (asked.change, asked.value, asked.concept) == (change, 10, ("profit",))
+
+
+@pytest.mark.parametrize(
+    ("query", "change"),
+    [
+        ("increase in cost of goods and other services of no less than 10%", "up"),
+        ("decrease in cost of goods and other services of exactly 10 dollars", "down"),
+        ("increase in the price of cars over 10%", ""),
+    ],
+)
+def test_a_noun_of_change_at_the_beginning_is_of_the_amount_behind_of(query, change):
+    (asked,) = parse_query(query, PLAIN).conditions
+    assert asked.change == change
 
 
 @pytest.mark.parametrize(
