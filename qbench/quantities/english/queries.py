@@ -11,7 +11,7 @@ from qbench.quantities.english.ambiguity import resolve
 from qbench.quantities.english.amounts import CALENDAR_YEAR
 from qbench.quantities.english.comparator_phrases import after as phrase_after
 from qbench.quantities.english.query_bounds import LABELS, LIMITED, bound_before, compared, negation_before
-from qbench.quantities.english.query_changes import change
+from qbench.quantities.english.query_changes import change, of_changes
 from qbench.quantities.english.query_concepts import Concepts
 from qbench.quantities.english.query_conditions import ReadCondition, join, portions
 from qbench.quantities.english.query_counts import counts_between, counts_nothing, glued_count
@@ -67,7 +67,8 @@ def parse_query(text: str, extractor: Extractor) -> ParsedQuery:
     conditions = with_names(tokens, join(tokens, conditions, extractor.units), extractor.units)
     conditions = [_told(text, each) for each in conditions]
     years = bool(getattr(extractor, "years", False))
-    beside = (*portions(tokens), *_leads(tokens, conditions), *(() if years else _bounds_of_years(tokens)))
+    leads = (*_leads(tokens, conditions), *of_changes(tokens, conditions))
+    beside = (*portions(tokens), *leads, *(() if years else _bounds_of_years(tokens)))
     used = sorted([*(span for each in conditions for span in each.used), *beside])
     words = search_words(text, tokens, used, phrases)
     concepts = Concepts(text, words, conditions, extractor.units).all()

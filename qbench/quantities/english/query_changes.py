@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from qbench.quantities.english.change_words import MOVES, NOUNS_TOO, TURNS, directed
 from qbench.quantities.english.comparator_phrases import LESS, MORE
 from qbench.quantities.english.lexicon import CHANGE_NOUNS, CHANGE_VERBS, FUNCTION_WORDS
-from qbench.quantities.english.query_conditions import DOSES
+from qbench.quantities.english.query_conditions import DOSES, ReadCondition
 from qbench.quantities.english.tokens import Token
-from qbench.quantities.types import Change, Quantity
+from qbench.quantities.types import Change, Quantity, Span
 
 CHANGES = directed("increase rise", "up") | directed("decrease reduction decline", "down")
 """Nouns of change before a bound, whatever the unit; others are things as well ("a drop over 100 m")."""
@@ -53,6 +53,21 @@ def change(tokens: Sequence[Token], first: int, last: int, quantity: Quantity) -
         return ""
     noun = noun.removesuffix("s")
     return CHANGES.get(noun) or (SHARES.get(noun, "") if quantity.unit in PARTS else "")
+
+
+def of_changes(tokens: Sequence[Token], conditions: Sequence[ReadCondition]) -> Iterator[Span]:
+    """The words by which changes are asked for, and no others: documents say a change in many words.
+
+    "Profit rose by over 5%" searches for profit. Nouns that may name what is asked for stay ("pay rise over 5%").
+    """
+    for condition in conditions:
+        k = condition.first - 1
+        while k > 0 and tokens[k].low in ("by", "of"):
+            k -= 1
+        if condition.change and k > 0 and tokens[k].low in MOVES and tokens[k].low not in NOUNS_TOO:
+            yield tokens[k].start, tokens[k].end
+        elif condition.change and tokens[0].low in CHANGES and tokens[1].low == "in":
+            yield tokens[0].start, tokens[0].end
 
 
 def _opens(tokens: Sequence[Token], first: int) -> Change:

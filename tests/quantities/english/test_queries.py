@@ -528,3 +528,19 @@ def test_bounds_of_years_are_no_search_words_where_years_are_not_reported():
 def test_names_belong_to_the_amount_that_they_lead_to(text, concepts):
     found = [" ".join(each.concept) for each in parse_query(text, PLAIN).conditions]
     assert [name for name, wanted in zip(found, concepts, strict=True) if wanted] == [c for c in concepts if c]
+
+
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("prices rose by up to 20%", "prices"),
+        ("orders down more than 5%", "orders"),
+        ("increase in prices of more than 10%", "prices"),
+        ("pay rise over 5%", "pay rise"),
+        ("lost 10 kg", "lost"),
+        ("up 10%", "up"),
+        ("prices that rose above 20 dollars", "prices rose"),
+    ],
+)
+def test_words_that_ask_for_a_change_are_not_searched_for(query, terms):
+    assert parse_query(query, PLAIN).terms == terms
