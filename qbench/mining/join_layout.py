@@ -20,7 +20,7 @@ from qbench.mining.terms import TermMatrix
 from qbench.ranges import range_rows
 from qbench.scoring import bm25
 
-BLOCK = 2**13
+BLOCK = 2**12
 """Number of bags in a block: their masks and sums fit a core's second-level cache."""
 FIRST = 2**8
 """Number of bags in the first block."""
