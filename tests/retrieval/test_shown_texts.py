@@ -55,6 +55,11 @@ def test_a_hostile_document_is_one_line_without_delimiters(text):
     assert shown([text]).text(0).count("amps") == text.count("amps")  # its words are shown
 
 
+@pytest.mark.parametrize("text", ["<|>", "<<</s>", "<|</s>|>"])
+def test_delimiters_that_share_signs_are_parted(text):
+    check(defused(text))
+
+
 @given(st.text(alphabet=st.sampled_from("<>|/s[]INSTinst\n\r\x1b\u202e\u200b 1a{}"), max_size=60))
 def test_no_text_leaves_its_line_or_its_fence(text):
     check(defused(text))
