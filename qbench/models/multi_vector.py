@@ -40,8 +40,9 @@ WORDS = 1024
 """Documents of one word that go through a model together."""
 
 UNTRAINED = "the projection was not trained: qbench train colbert"
+"""What a search says of a model without a projection of its own."""
 NEW_PROJECTION = "its projection is made from the embeddings, and not trained"
-"""What a search with such a model says, and what a training that begins with it says."""
+"""What a training says that begins with such a model."""
 
 
 class MultiVectorEncoder(Protocol):

@@ -31,15 +31,14 @@ def carried(
         concepts: of the mentions, one each.
     """
     found = [_without_verbs(tokens, parse, concept) for concept in concepts]
-    firsts = _firsts(parse.stretches)
-    openers = {number: first for number, first in firsts.items() if carries_on(tokens, first)}
+    openers = {number for number, (first, _) in parse.ranges.items() if carries_on(tokens, first)}
     if not openers:
         return found
     phrases = NounPhrases(tokens, [(mention.first, mention.last) for mention in mentions], parse)
     subjects: dict[int, tuple[int, ...]] = {}
-    for number in sorted(firsts):
+    for number, (first, last) in sorted(parse.ranges.items()):
         before = subjects.get(number - 1, ())
-        subjects[number] = before if number in openers else _subject(firsts[number], number, phrases, parse)
+        subjects[number] = before if number in openers else _subject(first, last, phrases, parse)
     return [
         Concept(subjects[number], CARRIED)
         if (number := parse.stretches[mention.number]) in openers and subjects[number] and not _named(concept, parse)
@@ -54,26 +53,11 @@ def _without_verbs(tokens: Sequence[Token], parse: Parse, concept: Concept) -> C
     return concept if len(kept) == len(concept.words) else Concept(kept, concept.how, concept.subject)
 
 
-def _firsts(stretches: Sequence[int]) -> dict[int, int]:
-    """The first token of each stretch that was read."""
-    firsts: dict[int, int] = {}
-    for k, number in enumerate(stretches):
-        if number >= 0:
-            firsts.setdefault(number, k)
-    return firsts
-
-
-def _subject(first: int, number: int, phrases: NounPhrases, parse: Parse) -> tuple[int, ...]:
-    """The words of a sentence's subject; where it has no verb, of the phrase that it is."""
-    own = []
-    k = first
-    while k < len(parse.stretches) and parse.stretches[k] == number:
-        own.append(k)
-        k += 1
-    roots = [k for k in own if parse.heads[k] == k and phrases.parse.tags[k]]
-    for root in roots:
-        heads = [child for child in parse.children[root] if parse.relations[child] in SUBJECTS]
-        for head in [*heads, root]:
+def _subject(first: int, last: int, phrases: NounPhrases, parse: Parse) -> tuple[int, ...]:
+    """The words of a sentence's subject, tokens first..last-1; where it has no verb, of the phrase that it is."""
+    for root in (k for k in range(first, last) if parse.heads[k] == k and parse.tags[k]):
+        subjects = [child for child in parse.children[root] if parse.relations[child] in SUBJECTS]
+        for head in [*subjects, root]:
             if phrases.names(head):
                 return tuple(phrases.phrase(head))
     return ()

@@ -7,7 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,16 @@ class Parse:
             if head != k:
                 below[head].append(k)
         return below
+
+    @cached_property
+    def ranges(self) -> dict[int, tuple[int, int]]:
+        """The first token of each stretch that was read, and the one after its last, by its number."""
+        ranges = {}
+        for number, group in groupby(enumerate(self.stretches), key=itemgetter(1)):
+            if number >= 0:
+                first = next(group)[0]
+                ranges[number] = first, first + 1 + sum(1 for _ in group)
+        return ranges
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby
-from operator import itemgetter
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -112,7 +111,6 @@ class _Text:
         n = len(parse.tags)
         self._tags = np.array([labels.tags.get(tag, 0) for tag in parse.tags])
         self._relations = np.array([labels.relations.get(relation, 0) for relation in parse.relations])
-        self._stretches = _ranges(parse.stretches)
         self._orders: dict[int, list[int]] = {}
         starting = [0] * (n + 1)
         for mention in mentions:
@@ -170,7 +168,7 @@ class _Text:
         return max(first, mention.first - WINDOW), min(last, mention.last + WINDOW)
 
     def _stretch(self, k: int) -> tuple[int, int]:
-        return self._stretches.get(self._parse.stretches[k], (k, k + 1))
+        return self._parse.ranges.get(self._parse.stretches[k], (k, k + 1))
 
     def _paths(self, at: int, first: int, last: int) -> list[int]:
         """For each token, the steps up from the anchor and down to it, as one number; 0 where no path is known."""
@@ -201,16 +199,6 @@ class _Text:
                 waiting += self._parse.children[k]
             self._orders[number] = waiting
         return self._orders[number]
-
-
-def _ranges(stretches: Sequence[int]) -> dict[int, tuple[int, int]]:
-    """The first token of each stretch that was parsed, and the one after its last."""
-    ranges = {}
-    for number, group in groupby(enumerate(stretches), key=itemgetter(1)):
-        if number >= 0:
-            first = next(group)[0]
-            ranges[number] = first, first + 1 + sum(1 for _ in group)
-    return ranges
 
 
 def anchor(mention: MentionTokens, parse: Parse) -> int:
