@@ -19,14 +19,14 @@ __all__ = ["REVISIONS", "key", "revision"]
 
 REVISIONS: dict[str, int] = {
     # Text
-    "extraction": 12,
-    "index": 1,
+    "extraction": 13,
+    "index": 2,
     "benchmark quantities": 1,
     # Benchmarks
     "import": 2,
     "mask": 1,
     "relax": 2,
-    "generation": 10,
+    "generation": 11,
     "expansion": 2,
     "synthesis": 4,
     "grounding": 3,

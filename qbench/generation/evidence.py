@@ -21,6 +21,7 @@ from qbench.generation.parts import PARTITIVE
 from qbench.generation.scope import restriction
 from qbench.quantities.concept_match import concept_stretches, concept_words
 from qbench.quantities.english.lexicon import CHANGE_VERBS
+from qbench.quantities.english.sentences import MEASURES, carries_on
 from qbench.quantities.types import Span
 
 LINKING = frozenset(
@@ -49,6 +50,7 @@ REACH = 60
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _PARTING = re.compile(r"[,;()\[\]?!]|\.[\d\s]")
 """What parts a concept from a number: also a full stop with the number of the next note, "$3 million.5 Interest is"."""
+_SENTENCE_END = re.compile(r"[.!?]\s+")
 _BESIDE = re.compile(r"[\s:=(]{0,2}")
 _MOVED_BEFORE = re.compile(
     r"\b(?:up|down|by|los[et]|loses|losing|shed|added|adds|sav(?:e[ds]?|ing)|rose|risen|rises?|fell|fallen|falls?|grew|grown|grows?|gain(?:ed|s)?|jump(?:ed|s)?|drop(?:ped|s)?|"
@@ -322,10 +324,22 @@ def _is_sure(row: dict[str, Any], text: str, spans: Sequence[Span], numbers: Seq
         return False
     if row["family"] == "currency" and not row["change"] and 0 < first < number[0] and _MEMBER.search(lead):
         return False
+    if _is_carried(text, number[0], spans):
+        return True
     gap = _gap(text, number, spans, LINKING | CHANGE_VERBS if row["change"] else LINKING, len(numbers) > MANY)
     if gap is None or _is_of_another(row, text, spans, gap, numbers):
         return False
     return not (len(numbers) > 1 and _RESPECTIVELY.search(text))
+
+
+def _is_carried(text: str, start: int, spans: Sequence[Span]) -> bool:
+    """Whether a number is what the thing of an earlier sentence measures: "A light tent. It weighs 900 g"."""
+    ends = list(_SENTENCE_END.finditer(text, max((last for _, last in spans), default=len(text)), start))
+    if not ends or not carries_on(text, ends[-1].end()):
+        return False
+    words = [word.lower() for word in _WORD.findall(text[ends[-1].end() : start])]
+    verb = max((place for place, word in enumerate(words) if word in MEASURES), default=len(words))
+    return LINKING.issuperset(words[verb + 1 :]) and verb < len(words)
 
 
 def _narrows(lead: str, row: dict[str, Any], text: str, spans: Sequence[Span]) -> bool:

@@ -24,6 +24,7 @@ from qbench.lazy import object_at
 from qbench.quantities.concept_match import Concept, concept_stretches, concept_words
 from qbench.quantities.english.heads import EMPTY, LASTING, POPULATIONS
 from qbench.quantities.english.lexicon import WEAK_WORDS
+from qbench.quantities.english.sentences import MEASURES
 from qbench.quantities.types import Span
 from qbench.randomness import shuffled
 
@@ -160,6 +161,11 @@ _MANY = 10.0
 _LARGE = 1000.0
 """Bare numbers with a smaller median are codes, pages and group sizes as often as amounts."""
 
+_DEVICES = frozenset({"data", "image", "charge", "frequency", "luminance"})
+"""Families of units in which nothing is measured but a device or a part of one."""
+
+_NEAR = 4
+"""Words before a number among which its verb stands: "weighs in at just 900 g"."""
 _AMOUNT = re.compile(r"[\s:]{0,2}[$€£¥]?\d")
 
 
@@ -203,7 +209,7 @@ class Gate:
     def _of_words(self, pair: Pair, words: Sequence[str]) -> str | None:
         if not words or not self.sane(" ".join(pair.concept)) or any(_GLUED.match(word) for word in words):
             return WORDLESS
-        if all(self.mentions.names.is_name(word) for word in pair.concept):
+        if all(self.mentions.names.is_name(word) for word in pair.concept) and not self._of_a_thing(pair):
             return NAME
         if len(set(words)) < len(words) or {"profit", "loss"} <= set(words):
             return REPEATED
@@ -307,7 +313,16 @@ class Gate:
         if any(self.mentions.names.ran_together(text[first:last]) for text, spans in stated for first, last in spans):
             return RAN_IN
         named = [_is_title(text, spans) for text, spans in stated]
-        return NAME if named and sum(named) >= _TITLE * len(named) else None
+        return NAME if named and sum(named) >= _TITLE * len(named) and not self._of_a_thing(pair) else None
+
+    def _of_a_thing(self, pair: Pair) -> bool:
+        """Whether a name is of what is measured: "8 GB RAM", "the Zenbook 13 weighs 1.1 kg"; no maker of 5 tonnes."""
+        if self.mentions.family_of(pair.unit) in _DEVICES:
+            return True
+        rows = observed(self.mentions, (pair.concept,), pair.unit, pair.change).tolist()
+        starts = self.mentions.table["value_start"]
+        before = (self.mentions.texts[int(self.mentions.doc[row])][: starts[row]] for row in rows)
+        return 2 * sum(not MEASURES.isdisjoint(text.lower().split()[-_NEAR:]) for text in before) >= max(len(rows), 1)
 
     def _stretches(self, row: int) -> tuple[str, list[Span]]:
         """The sentence of a mention, and where the stretches of its concept stand."""

@@ -131,9 +131,9 @@ def process(payload: str, splitter: SentenceSplitter | None, extractor: Extracto
     sentences: list[tuple[str, str, str, str, int, int]] = []
     quantities: list[dict[str, Any]] = []
     for doc_id, title, text, given in _documents(json.loads(payload)):
-        for number, (start, end) in enumerate(splitter.spans(text) if splitter else [(0, len(text))]):
+        for number, (start, end, sentence) in enumerate(_sentences(splitter, title, text)):
             name_of = f"{doc_id}::{number}"
-            sentences.append((name_of, text[start:end], title, doc_id, start, end))
+            sentences.append((name_of, sentence, title, doc_id, start, end))
             if extractor is None:
                 quantities += [to_row(name_of, q) for q in map(from_row, given or ()) if _finite(q)]
     if extractor is not None:
@@ -144,6 +144,18 @@ def process(payload: str, splitter: SentenceSplitter | None, extractor: Extracto
         SENTENCES: _parquet(pl.DataFrame(sentences, schema=sentence_schema(), orient="row")),
     }
     return Shard(files, len(sentences))
+
+
+def _sentences(splitter: SentenceSplitter | None, title: str, text: str) -> Iterator[tuple[int, int, str]]:
+    """The sentences of a document: start, end and text; the first with the title if only that names its thing."""
+    if splitter is None:
+        yield 0, len(text), text
+        return
+    for number, (start, end) in enumerate(splitter.spans(text)):
+        sentence = text[start:end]
+        if title and number == 0 and len(splitter.spans(f"{title}\n\n{sentence}")) == 1:
+            sentence = f"{title}{'' if title.endswith(('.', '!', '?')) else '.'} {sentence}"
+        yield start, end, sentence
 
 
 def _documents(content: list[Any]) -> Iterator[list[Any]]:

@@ -34,6 +34,8 @@ def read(text, change="", **unit):
         "Tolls rose and {ferry fares} were <5>.",
         "The plan failed. The {ferry fare} was <5>.",
         "In May the {ferry fare} was <5>.",
+        "The {ferry} is new. It costs about <5>.",
+        "The {ferry}, built by us, is new. It has 2 decks. It lasts 9 years and costs <5>.",
     ],
 )
 def test_beside_their_concept(text):

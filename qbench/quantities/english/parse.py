@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.quantities.english.parsers.words import Reading, WordParser
+from qbench.quantities.english.sentences import MEASURES, PRONOUNS, STARTERS
 from qbench.quantities.english.tokens import Token
 
 LONGEST = 160
@@ -23,9 +24,6 @@ CACHED_READINGS = 4_096
 """Readings cached per parser: many sentences differ in their numbers alone, and a parser reads stand-ins for those."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 ENDS = frozenset(".!?;\n•|")
-MEASURES = frozenset("weighs weighed costs measures measured lasts lasted retails retailed".split())
-"""Verbs whose object is an amount of what their subject has."""
-PRONOUNS = frozenset("it this".split())
 
 
 @dataclass(frozen=True)
@@ -224,7 +222,9 @@ def _depths(heads: Sequence[int]) -> list[int]:
 
 def _stretches(tokens: Sequence[Token], mentions: Sequence[StandIn]) -> Iterator[tuple[int, int, Sequence[StandIn]]]:
     """Token ranges with the mentions in them: sentences where their ends can be seen, else `LONGEST` tokens or so."""
-    first, due, before = 0, 0, 0
+    first, due = 0, 0
+    unread: list[tuple[int, int]] = []
+    carrying = any(token.low in MEASURES for token in tokens)
     while first < len(tokens) and due < len(mentions):
         last, inside = first + 1, due
         while last < len(tokens):
@@ -237,10 +237,28 @@ def _stretches(tokens: Sequence[Token], mentions: Sequence[StandIn]) -> Iterator
         while inside < len(mentions) and mentions[inside].last <= last:
             inside += 1
         if inside > due:
-            if before < first and carries_on(tokens, first):
-                yield before, first, ()
+            if carrying:
+                for before in _leant_on(tokens, first, unread):
+                    yield *before, ()
             yield first, last, mentions[due:inside]
-        before, first, due = last if inside > due else first, last, inside
+            unread = []
+        else:
+            unread.append((first, last))
+        first, due = last, inside
+
+
+def _leant_on(tokens: Sequence[Token], first: int, unread: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+    """Of the sentences before token `first`, those back to the one that names the thing that its sentence is about."""
+    start = len(unread)
+    while start and leans(tokens, first):
+        start -= 1
+        first = unread[start][0]
+    return unread[start:]
+
+
+def leans(tokens: Sequence[Token], first: int) -> bool:
+    """Whether a sentence may not name its thing: it starts with a pronoun or a number, or carries on."""
+    return tokens[first].low in PRONOUNS or tokens[first].kind == "number" or carries_on(tokens, first)
 
 
 def carries_on(tokens: Sequence[Token], first: int) -> bool:
@@ -254,5 +272,11 @@ def _ends(tokens: Sequence[Token], k: int) -> bool:
     """Whether a sentence seems to end with token k: a mark, a gap, and no lower-case word after it."""
     if tokens[k].text not in ENDS or k + 1 == len(tokens) or tokens[k].end == tokens[k + 1].start:
         return False
+    if tokens[k + 1].text[:1].islower():
+        return False
+    if tokens[k + 1].low in STARTERS or carries_on(tokens, k + 1):
+        return True
     before = tokens[k - 1].text if k else ""
-    return not tokens[k + 1].text[:1].islower() and (tokens[k].text != "." or len(before) > 3 or before.islower())
+    # Other short words before a full stop may be abbreviations, or the number of a heading.
+    whole = len(before) > 3 or before.islower() or before == ")" or (len(before) > 1 and before.isdigit())
+    return tokens[k].text != "." or whole

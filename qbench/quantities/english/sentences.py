@@ -1,5 +1,8 @@
 """Text -> spans of sentences: which full stops are words of their own, and which of these end a sentence.
 
+A sentence that says what the thing of the one before it measures ("Weighs 2 kg.") stays with that one: alone it is
+about nothing, and nobody who searches for the thing could find it.
+
 The candidates (full stops and their kin, line ends, bullets) are found by one regular expression, and rules look at the
 words around each. Cost is linear in the text; there is no limit to its length.
 """
@@ -12,6 +15,7 @@ from heapq import merge
 from itertools import pairwise
 
 from qbench.quantities.english.full_stops import full_stop_is_token
+from qbench.quantities.english.written import NUMERALS
 
 LONGEST = 2_000
 """Longest sentence in characters; longer ones are cut at white space (tables flattened into text have no full stop)."""
@@ -33,6 +37,24 @@ _SPACE = re.compile(r"\s")
 _NEXT = re.compile(r"[\s\"'“”‘’«»(\[]*+(?P<word>\S{0,24})")
 _MARGIN = re.compile(r"[\s•●▪■◦‣]*")
 _NUMERAL = re.compile(r"(?:\d{1,3}|[IVXLC]{1,5}|[A-Za-z])(?:\.\d{1,3})*")
+
+MEASURES = frozenset("weighs weighed costs measures measured lasts lasted retails retailed".split())
+"""Verbs whose object is an amount of what their subject has."""
+PRONOUNS = frozenset("it this".split())
+"""Subjects of such verbs that stand for what was named before."""
+
+_BEFORE_AMOUNT = (
+    "for|only|just|about|around|approximately|roughly|nearly|almost|over|under|up|to|more|less|than|between|from"
+)
+_CARRIES_ON = re.compile(
+    rf"""(?:(?:{"|".join(sorted(PRONOUNS))})\s+)?(?:{"|".join(sorted(MEASURES))})\s+
+    (?:(?:(?<=weighs\s)|(?<=weighed\s))in\s+at\s+|(?:(?<=retails\s)|(?<=retailed\s))at\s+)?
+    (?:(?:{_BEFORE_AMOUNT})\s+){{0,4}}(?:(?:usd|eur|gbp|us)\s*)?[^\w\s]?\s?
+    (?:\d|(?:{"|".join(sorted(NUMERALS))})\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LEANS = re.compile(rf"(?:{'|'.join(PRONOUNS)})\b|\d", re.IGNORECASE)
+"""How a sentence starts that may not name its thing: with a pronoun, or as a list ("14-inch screen, 8 GB")."""
 
 TITLES = frozenset("mr mrs ms dr prof gen rep sen gov st sr messrs col capt lt sgt rev hon pres mt ft".split())
 """Abbreviations that stand before a name: their full stop never ends a sentence."""
@@ -58,8 +80,9 @@ class EnglishSplitter:
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Half-open character spans of the sentences of `text`, in order, without overlap.
 
-        No sentence starts or ends with white space or a bullet, is longer than `LONGEST`, or is without a letter or
-        digit. Nothing but white space, bullets and sentences without a letter or digit is left out.
+        No span starts or ends with white space or a bullet, is longer than `LONGEST`, or is without a letter or
+        digit. One has several sentences where the later say what the thing of the first measures. Nothing but white
+        space, bullets and sentences without a letter or digit is left out.
         """
         spans: list[tuple[int, int]] = []
         start = 0
@@ -67,7 +90,7 @@ class EnglishSplitter:
             spans += _trimmed(text, start, end)
             start = end
         spans += _trimmed(text, start, len(text))
-        return spans
+        return _joined(text, spans)
 
     def _ends(self, text: str) -> Iterator[int]:
         start = 0
@@ -129,6 +152,23 @@ def _glued_stop_ends(word: str, closing: str, following: str) -> bool:
     if last.isdigit():
         return len(following) > 2 and following[1:3].islower()
     return last.islower() and len(word) > 1 and word[-2].isalpha()
+
+
+def carries_on(text: str, start: int = 0) -> bool:
+    """Whether the sentence at `start` says what the thing of the one before it measures: "It costs 20 euros."."""
+    return _CARRIES_ON.match(text, start) is not None
+
+
+def _joined(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans, those that carry on joined to what says of which thing, as far as `LONGEST` allows."""
+    joined: list[tuple[int, int]] = []
+    for start, end in spans:
+        joined.append((start, end))
+        leans = carries_on(text, start)
+        while leans and len(joined) > 1 and end - joined[-2][0] <= LONGEST:
+            joined[-2:] = [(joined[-2][0], end)]
+            leans = _LEANS.match(text, joined[-1][0]) is not None
+    return joined
 
 
 def _next_word(text: str, end: int) -> str:

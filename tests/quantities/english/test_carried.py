@@ -18,7 +18,14 @@ def concepts(text):
         ("A light tent. Weighs 900 g.", ["light tent"]),
         ("The kettle is made of steel. It weighs 1.1 kg.", ["kettle"]),
         ("Our new scooter folds in seconds. Costs 400 dollars.", ["new scooter"]),
-        ("Zenbook 13. Weighs 1.37kg.", ["zenbook"]),
+        ("Zenbook 13. Weighs 1.37kg.", ["zenbook 13"]),
+        # what stands between names no thing
+        ("The kettle is fine. It is nice. It comes in blue. It weighs 2 kg.", ["kettle"]),
+        (
+            "The Zenbook is a laptop. It has 8 GB of RAM. It weighs 2 kg and costs 900 euros.",
+            ["ram", "zenbook", "zenbook"],
+        ),
+        ("Asus Zenbook (laptop). 8 GB RAM, HD Graphics 620. Weighs 2 kg.", ["ram", "asus zenbook"]),
         # a sentence with a subject of its own
         ("The bag is new. The tent weighs 2 kg.", ["tent"]),
         # nouns
