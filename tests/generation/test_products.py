@@ -14,10 +14,14 @@ from qbench.index import build_index
 LAMPS = ("Oslo desk lamp", "Bergen floor lamp", "Turku wall lamp", "Malmo reading lamp")
 
 STYLES = {
-    "sentences": ("", "The {name} is made of steel. It has a 32 GB memory. It weighs {kilograms} kg and costs {euros} euros."),
+    "sentences": (
+        "",
+        "The {name} is made of steel. It has a 32 GB memory. It weighs {kilograms} kg and costs {euros} euros.",
+    ),
     "figures": ("", "{name} (steel). 30 cm shade, 32 GB memory. Weighs {kilograms} kg. Costs {euros} euros."),
     "titles": ("{name}", "30 cm shade, 32 GB memory. Weighs {kilograms} kg. Costs {euros} euros."),
-}  # fmt: skip
+}
+"""Title and text of a product, by style."""
 
 
 @pytest.fixture(scope="module", params=sorted(STYLES))
