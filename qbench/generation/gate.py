@@ -161,7 +161,7 @@ _MANY = 10.0
 _LARGE = 1000.0
 """Bare numbers with a smaller median are codes, pages and group sizes as often as amounts."""
 
-_DEVICES = frozenset({"data", "image", "charge", "frequency", "luminance"})
+_DEVICES = frozenset({"data", "charge", "frequency", "luminance"})
 """Families of units in which nothing is measured but a device or a part of one."""
 
 _NEAR = 4
@@ -211,7 +211,11 @@ class Gate:
             return WORDLESS
         if all(self.mentions.names.is_name(word) for word in pair.concept) and not self._of_a_thing(pair):
             return NAME
-        if len(set(words)) < len(words) or {"profit", "loss"} <= set(words):
+        if (
+            len(set(pair.concept)) < len(pair.concept)
+            or len(set(words)) < len(words)
+            or {"profit", "loss"} <= set(words)
+        ):
             return REPEATED
         if any(word in _DATES or _YEARS.fullmatch(word) for word in words):
             return DATE

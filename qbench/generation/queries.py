@@ -17,6 +17,7 @@ from qbench.generation.languages import generation_package
 from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
 from qbench.generation.pairs import Distribution, Pair, distribution, joint_pairs, observed, phrase
+from qbench.generation.round_values import usual
 from qbench.generation.splits import Splits, alternatives, shares_no_word
 from qbench.generation.surfaces import UnitForm, pick_form
 from qbench.generation.templates import About, Templates, Wording
@@ -315,7 +316,8 @@ class Plan:
                 comparator = ">"
             seen = distribution(self.mentions.value[joint])
             comparator = askable(comparator, value, seen)
-            asks.append((comparator, around(comparator, value, seen, rng), topic.unit))
+            ask = around(comparator, value, seen, rng, usual(self.mentions.value[all_rows]))
+            asks.append((comparator, ask, topic.unit))
         return asks
 
     def _word(

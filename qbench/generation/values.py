@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.generation.pairs import Distribution
+from qbench.generation.round_values import usual
 from qbench.generation.surfaces import clean
 from qbench.quantities.types import Comparator
 
@@ -128,9 +129,9 @@ def _bound(
     avoid: frozenset[Ask],
     enough: int,
 ) -> Ask | None:
-    mean = seen.mean
-    candidates = {rounded(value, ROUND) for value in seen.values.tolist()}
-    if not at_random and mean:
+    mean, sizes = seen.mean, usual(np.repeat(seen.values, seen.counts))
+    candidates = {rounded(value, ROUND) for value in seen.values.tolist()} if sizes is None else set(sizes.tolist())
+    if not at_random and mean and sizes is None:
         step = _step(seen)
         near = {rounded(mean, digits) for digits in range(1, ROUND + 1)}
         candidates |= {value for value in near if abs(value / step - round(value / step)) < CLOSE}
@@ -147,7 +148,7 @@ def _bound(
     if not at_random:
         remaining = remaining[np.argsort(np.abs(remaining - mean), kind="stable")][:NEAREST]
     value = float(remaining[rng.integers(remaining.size)])
-    if not at_random:
+    if not at_random and sizes is None:
         value = _plain_bound(comparator, value, seen, avoid)
     return value, value
 
@@ -252,18 +253,36 @@ def askable(comparator: Comparator, value: float, seen: Distribution) -> Compara
     return "<" if comparator == ">" and value == 0 and not (seen.values < 0).any() else comparator
 
 
-def around(comparator: Comparator, value: float, seen: Distribution, rng: np.random.Generator) -> Ask:
+def around(
+    comparator: Comparator,
+    value: float,
+    seen: Distribution,
+    rng: np.random.Generator,
+    sizes: NDArray[np.float64] | None = None,
+) -> Ask:
     """What to ask so that `value` meets it: for queries whose constraints must all hold for one sentence.
 
     A bound is the next observed value beyond `value`, rounded away from it, or one a little further off; see
     `askable` for values that nothing is beyond.
+
+    Args:
+        comparator: of the constraint.
+        value: of the sentence.
+        seen: the values of the sentences that have all that is asked about.
+        rng: decides between the nearest values.
+        sizes: the `usual` values of all that has such a value, if there are such: one of these is asked for.
     """
     if comparator in ("=", "<=", ">="):
         return value, value
     up = comparator == "<"
-    beyond = seen.values[seen.values > value] if up else seen.values[seen.values < value][::-1]
+    known = seen.values if sizes is None else sizes
+    beyond = known[known > value] if up else known[known < value][::-1]
     further = value + (0.1 if up else -0.1) * (abs(value) or 1.0)
+    if (seen.values % 1 == 0).all() and abs(further) >= 1:
+        further = float(math.ceil(further) if up else math.floor(further))
     bound = float(beyond[rng.integers(min(beyond.size, NEAREST))]) if beyond.size else further
+    if sizes is not None and beyond.size:
+        return bound, bound
     for candidate in (rounded(bound, ROUND), rounded(bound, DIGITS), rounded(further, ROUND)):
         if candidate > value if up else candidate < value:
             return candidate, candidate

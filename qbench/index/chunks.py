@@ -131,9 +131,9 @@ def process(payload: str, splitter: SentenceSplitter | None, extractor: Extracto
     sentences: list[tuple[str, str, str, str, int, int]] = []
     quantities: list[dict[str, Any]] = []
     for doc_id, title, text, given in _documents(json.loads(payload)):
-        for number, (start, end, sentence) in enumerate(_sentences(splitter, title, text)):
+        for number, (start, end, said) in enumerate(_sentences(splitter, title, text)):
             name_of = f"{doc_id}::{number}"
-            sentences.append((name_of, sentence, title, doc_id, start, end))
+            sentences.append((name_of, said, title, doc_id, start, end))
             if extractor is None:
                 quantities += [to_row(name_of, q) for q in map(from_row, given or ()) if _finite(q)]
     if extractor is not None:

@@ -52,6 +52,9 @@ def reason_of(concept, unit, *, value=3.0, change="", more=()):
     ("concept", "unit", "reason"),
     [
         ("follow-up", "month", None),
+        ("RAM", "gigabyte", None),
+        ("ACME", "ton", gate.NAME),
+        ("flash storage storage", "gigabyte", gate.REPEATED),
         ("debt maturity", "year", None),
         ("effective tax rate", "month", gate.TIME),
         ("operating income", "year", gate.TIME),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.generation.pairs import distribution, sane
+from qbench.generation.round_values import usual
 from qbench.generation.values import WIDEST, around, askable, choose_value, rounded
 
 observed = st.lists(st.sampled_from([0.5, 1, 2, 3, 5, 8, 10, 12.5, 40, 100, 1e6]), min_size=2, max_size=30)
@@ -173,3 +174,27 @@ def test_a_slip_of_the_pen_is_not_asked_for(values, strange):
     seen = distribution(np.array(values))
     asked = {choose_value("=", seen, np.random.default_rng(seed), at_random=True)[0] for seed in range(60)}
     assert asked == {*values} - {strange}
+
+
+SIZES = np.array([2.0] * 5 + [4.0] * 20 + [8.0] * 30 + [16.0] * 10 + [32.0] * 3)
+"""Gigabytes of memory: things come in a few sizes."""
+
+
+@given(comparator=st.sampled_from(["<", "<=", ">", ">="]), seed=st.integers(0, 500), at_random=st.booleans())
+def test_sizes_are_asked_for_as_they_are(comparator, seed, at_random):
+    ask = choose_value(comparator, distribution(SIZES), np.random.default_rng(seed), at_random=at_random)
+    assert ask is not None
+    assert ask[0] in SIZES
+
+
+@given(comparator=st.sampled_from(["<", ">"]), value=st.sampled_from([4.0, 8.0, 16.0]), seed=st.integers(0, 500))
+def test_sizes_beyond_a_value_are_those_of_all_things(comparator, value, seed):
+    one = distribution(np.array([value, value]))
+    low, _ = around(comparator, value, one, np.random.default_rng(seed), usual(SIZES))
+    assert low in SIZES
+    assert low > value if comparator == "<" else low < value
+
+
+@pytest.mark.parametrize(("value", "bound"), [(8.0, 7.0), (12.0, 10.0), (1.0, 0.9)])
+def test_a_bound_below_whole_numbers_is_one_where_it_can_be(value, bound):
+    assert around(">", value, distribution(np.array([value, value])), np.random.default_rng(0)) == (bound, bound)
