@@ -17,11 +17,10 @@ from qbench.generation.languages import generation_package
 from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
 from qbench.generation.pairs import Distribution, Pair, distribution, joint_pairs, observed, phrase
-from qbench.generation.round_values import usual
 from qbench.generation.splits import Splits, alternatives, shares_no_word
 from qbench.generation.surfaces import UnitForm, pick_form
 from qbench.generation.templates import About, Templates, Wording
-from qbench.generation.values import DIGITS, Ask, around, askable, choose_value, rounded
+from qbench.generation.values import DIGITS, Ask, around, askable, choose_value, rounded, sizes
 from qbench.quantities.concept_match import Concept, join_alternatives
 from qbench.quantities.english.inflection import plural, singular
 from qbench.quantities.types import Change, Comparator, Condition
@@ -316,7 +315,7 @@ class Plan:
                 comparator = ">"
             seen = distribution(self.mentions.value[joint])
             comparator = askable(comparator, value, seen)
-            ask = around(comparator, value, seen, rng, usual(self.mentions.value[all_rows]))
+            ask = around(comparator, value, seen, rng, sizes(self.mentions.value[all_rows]))
             asks.append((comparator, ask, topic.unit))
         return asks
 

@@ -37,6 +37,9 @@ FINEST = 12
 FAR, SOME = 30.0, 5
 """How many times as large or small as the next value is what nobody else has observed, of so many observations."""
 
+OF_A_SIZE = 10
+"""Things of each of the `usual` values, in the mean, from which on these are sizes: a text repeats its figures, too."""
+
 NEAREST = 3
 """Number of candidates nearest to the mean, of which one is drawn as an inequality's value."""
 
@@ -70,6 +73,16 @@ def choose_value(
     if comparator in ("=", "!="):
         return _point(seen, rng, at_random, avoid)
     return _bound(comparator, seen, rng, at_random, avoid, enough)
+
+
+def sizes(values: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """The few values that nearly all of many things have: 4, 8 and 16 GB; None if they have others, or are few things.
+
+    Args:
+        values: shape (n,), with repetition.
+    """
+    few = usual(values)
+    return few if few is not None and values.size >= OF_A_SIZE * few.size else None
 
 
 def _slips(seen: Distribution) -> NDArray[np.bool_]:
@@ -129,9 +142,9 @@ def _bound(
     avoid: frozenset[Ask],
     enough: int,
 ) -> Ask | None:
-    mean, sizes = seen.mean, usual(np.repeat(seen.values, seen.counts))
-    candidates = {rounded(value, ROUND) for value in seen.values.tolist()} if sizes is None else set(sizes.tolist())
-    if not at_random and mean and sizes is None:
+    mean, few = seen.mean, sizes(np.repeat(seen.values, seen.counts))
+    candidates = {rounded(value, ROUND) for value in seen.values.tolist()} if few is None else set(few.tolist())
+    if not at_random and mean and few is None:
         step = _step(seen)
         near = {rounded(mean, digits) for digits in range(1, ROUND + 1)}
         candidates |= {value for value in near if abs(value / step - round(value / step)) < CLOSE}
@@ -148,7 +161,7 @@ def _bound(
     if not at_random:
         remaining = remaining[np.argsort(np.abs(remaining - mean), kind="stable")][:NEAREST]
     value = float(remaining[rng.integers(remaining.size)])
-    if not at_random and sizes is None:
+    if not at_random and few is None:
         value = _plain_bound(comparator, value, seen, avoid)
     return value, value
 
@@ -258,7 +271,7 @@ def around(
     value: float,
     seen: Distribution,
     rng: np.random.Generator,
-    sizes: NDArray[np.float64] | None = None,
+    few: NDArray[np.float64] | None = None,
 ) -> Ask:
     """What to ask so that `value` meets it: for queries whose constraints must all hold for one sentence.
 
@@ -270,18 +283,18 @@ def around(
         value: of the sentence.
         seen: the values of the sentences that have all that is asked about.
         rng: decides between the nearest values.
-        sizes: the `usual` values of all that has such a value, if there are such: one of these is asked for.
+        few: the `sizes` of all that has such a value, if there are such: one of these is asked for.
     """
     if comparator in ("=", "<=", ">="):
         return value, value
     up = comparator == "<"
-    known = seen.values if sizes is None else sizes
+    known = seen.values if few is None else few
     beyond = known[known > value] if up else known[known < value][::-1]
     further = value + (0.1 if up else -0.1) * (abs(value) or 1.0)
     if (seen.values % 1 == 0).all() and abs(further) >= 1:
         further = float(math.ceil(further) if up else math.floor(further))
     bound = float(beyond[rng.integers(min(beyond.size, NEAREST))]) if beyond.size else further
-    if sizes is not None and beyond.size:
+    if few is not None and beyond.size:
         return bound, bound
     for candidate in (rounded(bound, ROUND), rounded(bound, DIGITS), rounded(further, ROUND)):
         if candidate > value if up else candidate < value:

@@ -2,7 +2,8 @@
 
     document   [v_j ; 0 ; 0] for each token j, and for each code x of a mention [v_j ; x ; h_j] for each token of its
                value, unit and concept
-    query      [v_i ; 0 ; 0] for each token i, and for each condition [b/n v_i ; a/n w ; c/n h_i] for its n search words
+    query      [v_i ; 0 ; 0] for each token i, and for each condition [b/n v_i ; a/n w ; c/n h_i] for the n words of its
+               concept, or all search words
 
 with x and w of `qbench.scoring.value_code`, h the `word_code` of the folded word that a token is of (0 in a value; left
 out where c is 0), and a = `code_weight`, b = `token_weight` and c = `word_weight`: a word of the query finds its best
@@ -35,7 +36,7 @@ from qbench.retrieval.ranker_options import CodedOptions
 from qbench.retrieval.rankers import OpenedRanker, RankerContext, Search
 from qbench.retrieval.shared_texts import mentions_by_text
 from qbench.retrieval.systems import Stage
-from qbench.scoring.value_code import DIMENSION, WORD_SIGNS, ValueCode, ends, unit_name, word_code
+from qbench.scoring.value_code import DIMENSION, WORD_SIGNS, ValueCode, ends, unit_names, word_code
 
 _WORD = re.compile(r"\w+")
 
@@ -111,14 +112,13 @@ class CodedEncoder:
             weights: of what its words look for.
         """
         ((vectors, offsets),) = self._tokens([search.text], "query")
-        meant = search_tokens(search.text, offsets, search.conditions, search.terms)
         words = self._word_codes(search.text, offsets)
-        token, value, word = (np.float32(weight / len(meant)) for weight in weights)
-        named = None if words is None else word * words[meant]
         parts = [_with_codes(vectors)]
-        for condition in search.conditions:
-            code = self.code.condition(condition)
-            parts.append(_with_codes(token * vectors[meant], value * code, named))
+        meant = search_tokens(search.text, offsets, search.conditions, search.terms)
+        for condition, own in zip(search.conditions, meant, strict=True):
+            token, value, word = (np.float32(weight / len(own)) for weight in weights)
+            named = None if words is None else word * words[own]
+            parts.append(_with_codes(token * vectors[own], value * self.code.condition(condition), named))
         return np.concatenate(parts)[:, : self.dimension]
 
     def _word_codes(self, text: str, offsets: Sequence[Span]) -> NDArray[np.float32] | None:
@@ -166,23 +166,31 @@ def mention_tokens(offsets: Sequence[Span], mention: Quantity) -> NDArray[np.int
     return token_owners(offsets, [mention.value_span, mention.unit_span, *mention.concept_spans])
 
 
-def search_tokens(text: str, offsets: Sequence[Span], conditions: Sequence[Condition], terms: str) -> list[int]:
-    """Which tokens of a query are of its search words, and not of a condition; all where none is.
+def search_tokens(text: str, offsets: Sequence[Span], conditions: Sequence[Condition], terms: str) -> list[list[int]]:
+    """Which tokens of a query say what each condition is about: its concept's, or else all search words.
 
     Args:
         text: of the query.
         offsets: half-open characters of its tokens, (0, 0) for markers.
         conditions: the query's.
         terms: its search words; "" where unknown, for all words.
+
+    Returns:
+        for each condition one token at least; all tokens of the query where none is of a search word.
     """
     spans = condition_spans(text, conditions)
     numbers: list[Span | None] = [span for found in spans for span in (found.value, found.unit)]
     words = set(terms.casefold().split())
-    return [
+    searched = [
         place
         for place, ((start, end), owner) in enumerate(zip(offsets, token_owners(offsets, numbers), strict=True))
         if end > start and owner < 0 and (not words or _in(text[start:end], words))
-    ] or list(range(len(offsets)))
+    ]
+    named = [{word.casefold() for word in condition.concept} for condition in conditions]
+    return [
+        [place for place in searched if _in(text[slice(*offsets[place])], own)] or searched or list(range(len(offsets)))
+        for own in named
+    ]
 
 
 def _in(piece: str, terms: set[str]) -> bool:
@@ -260,11 +268,13 @@ def value_code(table: pl.DataFrame) -> ValueCode:
 
 
 def stated_ends(table: pl.DataFrame) -> tuple[list[str], NDArray[np.float64]]:
-    """The unit's name and the value of each end of n quantities, each of length 2 n.
+    """The names of what n quantities compare in and the value of each end, both as long as there are names.
 
     Args:
         table: `quantity_schema`.
     """
-    names = [unit_name(*row) for row in table.select("base_unit", "change").iter_rows()]
     both = ends(*(table[name].to_numpy() for name in ("base_value", "base_high", "comparator")))
-    return [*names, *names], np.concatenate(both)
+    rows = list(enumerate(table.select("base_unit", "family", "change").iter_rows()))
+    named = [(name, row) for row, units in rows for name in unit_names(*units)]
+    names, places = [name for name, _ in named], np.array([row for _, row in named], np.int64)
+    return [*names, *names], np.concatenate([end[places] for end in both])

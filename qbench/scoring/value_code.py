@@ -198,13 +198,20 @@ class ValueCode:
         return cls(grids, {unit: place for place, unit in enumerate(frequent)})
 
     def mention(self, quantity: Quantity) -> NDArray[np.float32]:
-        """The codes of a mention, shape (1, 2 or 4, DIMENSION); one of zeros where its value is not finite."""
-        name = unit_name(quantity.base_unit, quantity.change)
+        """The codes of a mention, shape (1, 2 or 4 for each of its `unit_names`, DIMENSION).
+
+        One of zeros where its value is not finite.
+        """
         if not (math.isfinite(quantity.base_value) and math.isfinite(quantity.base_high)):
             return np.zeros((1, DIMENSION), np.float32)
-        grid = self.grids.get(name, _NO_GRID)
         both = ends(*(np.array([value]) for value in (quantity.base_value, quantity.base_high, quantity.comparator)))
         low, high = (float(end[0]) for end in both)
+        names = unit_names(quantity.base_unit, quantity.family, quantity.change)
+        return np.array([code for name in names for code in self._codes(name, low, high)])
+
+    def _codes(self, name: str, low: float, high: float) -> list[NDArray[np.float32]]:
+        """The codes of a mention in a unit, from its lowest to its highest possible value."""
+        grid = self.grids.get(name, _NO_GRID)
         # An end that is the other has its place, too.
         pairs = (
             [(one, one) for one in grid.places(low)] if low == high else product(grid.places(low), grid.places(high))
@@ -218,7 +225,7 @@ class ValueCode:
                 code[_EQUAL] = _waves(low)
             code[_UNIT] = self._unit(name)
             rows.append(code)
-        return np.array(rows)
+        return rows
 
     def condition(self, condition: Condition) -> NDArray[np.float32]:
         """The code of a condition, shape (DIMENSION,)."""
@@ -309,6 +316,16 @@ def unit_name(base_unit: str, change: str) -> str:
     ('percent', 'percent up')
     """
     return f"{base_unit} {change}".strip()
+
+
+def unit_names(base_unit: str, family: str, change: str) -> list[str]:
+    """What a mention compares in: its unit, and for things that are counted no unit, too.
+
+    >>> unit_names("kilogram", "mass", ""), unit_names("team", "count", "")
+    (['kilogram'], ['team', ''])
+    """
+    counted = family == "count" and bool(base_unit)
+    return [unit_name(name, change) for name in ([base_unit, ""] if counted else [base_unit])]
 
 
 def _waves(value: float) -> NDArray[np.float32]:

@@ -74,9 +74,9 @@ class CodedStudent(LateInteractionStudent):
             return []
         meant = search_tokens(query.text, offsets, query.conditions, query.terms)
         copies: Copies = []
-        for condition in query.conditions:
-            code = self.code_weight / len(meant) * self.code.condition(condition)
-            copies += [(place, self.token_weight / len(meant), code) for place in meant]
+        for condition, own in zip(query.conditions, meant, strict=True):
+            code = self.code_weight / len(own) * self.code.condition(condition)
+            copies += [(place, self.token_weight / len(own), code) for place in own]
         return copies
 
     def _stated(self, mentions: Sequence[Quantity], offsets: Sequence[Span]) -> Copies:

@@ -14,6 +14,7 @@ from qbench.models.multi_vector import load_multi_vector_encoder
 from qbench.progress import silent
 from qbench.quantities.extractors import ExtractorOptions
 from qbench.retrieval.bench import Bench
+from qbench.retrieval.coded import search_tokens
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions
@@ -111,6 +112,18 @@ def test_words_of_the_query_bind_to_the_mention_that_is_about_them(tiny, tmp_pat
     for text, score in scores.items():
         expected = 50 * (int(text.split()[-2]) > 6) * (1 + ("boats" in text))
         assert math.isclose(score, expected, abs_tol=8), text
+
+
+@pytest.mark.parametrize(
+    ("concept", "terms", "expected"),
+    [("boat", "red boat", ["boat"]), ("", "red boat", ["red", "boat"]), ("ship", "red boat", ["red", "boat"])],
+)
+def test_a_condition_asks_with_its_own_words(concept, terms, expected):
+    text = "red boat over 6 metre"
+    offsets = [(0, 0), (0, 3), (4, 8), (9, 13), (14, 15), (16, 21)]
+    asked = condition(concept, ">", 6, "metre")
+    ((*found,),) = search_tokens(text, offsets, (asked,), terms)
+    assert [text[slice(*offsets[place])] for place in found] == expected
 
 
 def test_it_runs_in_both_settings_reranks_and_is_fused(tiny, tmp_path):

@@ -202,3 +202,16 @@ def test_bad_values():
     for asked in (condition("x", ">", 1e300, "metre"), condition("x", "=", 5, "parsec"), condition("x", "<", -1e-300)):
         for one in (mention(v, u) for v in (-1e300, 0.0, 1e-300, 1e300) for u in ("metre", "second", "")):
             assert np.isfinite(code.mention(one) @ code.condition(asked)).all()
+
+
+@pytest.mark.parametrize("value", [1.0, 7.0])
+def test_what_is_counted_satisfies_a_bound_without_a_unit_too(value):
+    """ "fewer than 5 teams" and "number of teams below 5" ask for the same."""
+    code = grid(units=("team", ""))
+    counted = replace(mention(value), unit="team", base_unit="team", family="count")
+    bare, same = condition("teams", "<", 5, ""), replace(condition("teams", "<", 5, ""), unit="team", base_unit="team")
+    for asked in (bare, same):
+        assert (product(code, counted, asked) > 0.99) == (value < 5)
+    assert product(code, mention(value, ""), same) < 0.6
+    measured = replace(counted, family="mass")
+    assert product(code, measured, bare) < 0.6
