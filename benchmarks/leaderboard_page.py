@@ -24,6 +24,7 @@ import polars as pl
 
 from qbench.benchmark.types import Query
 from qbench.evaluation.buckets import query_buckets
+from qbench.evaluation.significance import SignificanceTests
 from qbench.leaderboard.evidence import Collection, Evidence, heads
 from qbench.leaderboard.standings import Entry
 from qbench.leaderboard.table import Leaderboard, make_leaderboard
@@ -73,7 +74,7 @@ def made_leaderboard(systems: int, queries: int, resamples: int) -> Leaderboard:
         buckets=buckets,
         about={"benchmark": {"name": "made", "split": "test", "queries": queries, "documents": corpus.height}},
         evidence=Evidence(tuple(asked), buckets, (Collection(heads(runs), qrels, corpus, lambda: quantities),)),
-        resamples=resamples,
+        tests=SignificanceTests(resamples=resamples),
     )
 
 

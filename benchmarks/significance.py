@@ -29,7 +29,7 @@ from pathlib import Path
 
 import numpy as np
 
-from qbench.evaluation.significance import Scores, sign_flip_test, summarise
+from qbench.evaluation.significance import Scores, SignificanceTests, sign_flip_test, summarise
 
 SYSTEMS, MEASURES, RESAMPLES = 20, 4, 10_000
 
@@ -103,7 +103,7 @@ def compare(queries: int, repeat: int) -> list[dict[str, object]]:
     look_ups = seconds(
         lambda: [sign_flip_test(values[i] - values[j], RESAMPLES, np.random.default_rng(0)) for i, j in pairs], repeat
     )
-    whole = seconds(lambda: summarise(scores, resamples=RESAMPLES), repeat)
+    whole = seconds(lambda: summarise(scores, SignificanceTests(resamples=RESAMPLES)), repeat)
     times = RESAMPLES * tests
     rows = [
         ("qbench, with intervals and Holm", whole, "all of it"),

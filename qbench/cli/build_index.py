@@ -81,7 +81,7 @@ def _report(index: Index, output_format: Format) -> None:
     from qbench.index.show import counts_lines, printable
 
     if not index.new:
-        console.note(f"{index.path}: already built from the same input, with the same options")
+        console.note_same(index.path, "built from the same input")
     for example in index.summary()["bad_examples"]:
         console.note(f"left out: {printable(example)}")
     print_table(counts_lines(index), [index.summary()], output_format)

@@ -98,11 +98,10 @@ def print_forecast(what: str, asking: Asking, estimate: Estimate) -> None:
 
 def note_spent(asking: Asking, formats: dict[str, int]) -> None:
     """Report on standard error the requests sent, and how JSON was requested if the server takes no schema."""
-    from qbench.cli.console import note
+    from qbench.cli.console import note, note_asked
 
     for form, count in formats.items():
         if form != "json_schema":
             way = "asked for JSON without a schema" if form == "json_object" else "asked for JSON in words alone"
             note(f"the server takes no JSON schema: {count:,} answers were {way}")
-    if asking.access.budget.calls:
-        note(f"Asked of servers: {asking.access.budget}; their answers are kept in {asking.access.recording}")
+    note_asked(asking.access)

@@ -11,11 +11,13 @@ from qbench.errors import visible
 from qbench.progress import shown
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
     from qbench.leaderboard.standings import Standings
-    from qbench.llm.client import Estimate
+    from qbench.llm.client import Access, Estimate
     from qbench.retrieval.api import ExpectedCalls
 
 
@@ -69,6 +71,17 @@ def print_json(value: object, *, indent: int | None = None) -> None:
 def note(message: str) -> None:
     """A line on standard error; brackets in it are text, not markup."""
     err().print(message, markup=False, soft_wrap=True)
+
+
+def note_same(path: Path, how: str = "made from the same input") -> None:
+    """Say that an artefact was there already."""
+    note(f"{path}: already {how}, with the same options")
+
+
+def note_asked(access: Access) -> None:
+    """Say what servers were asked and where their answers are kept, where any was."""
+    if access.budget.calls:
+        note(f"Asked of servers: {access.budget}; their answers are kept in {access.recording}")
 
 
 def show_forecast(lines: Sequence[ExpectedCalls], total: Estimate) -> None:

@@ -11,6 +11,7 @@ from qbench.cli.from_options import command
 from qbench.cli.options import Language, LicenceName, Overwrite, Workers
 from qbench.cli.records import Format, FormatOption, print_table
 from qbench.corpora.types import OnError
+from qbench.errors import OptionError
 from qbench.mining.options import ParserOptions
 from qbench.quantities.languages import AUTO
 from qbench.work.engines import EngineOptions
@@ -51,7 +52,6 @@ def describe(
     Example: qbench describe news-index -o news-descriptions
     """
     from qbench.cli import console
-    from qbench.errors import OptionError
     from qbench.licences import identifier
     from qbench.mining.describe import describe as make
     from qbench.mining.description_table import import_descriptions
@@ -70,17 +70,9 @@ def describe(
             )
         else:
             if language != AUTO:
-                raise OptionError(
-                    "the language of an index is in its manifest",
-                    value=language,
-                    remedy="State it with build-index --language",
-                )
+                raise _in_manifest("language", language)
             if licence is not None:
-                raise OptionError(
-                    "the licence of an index is in its manifest",
-                    value=licence,
-                    remedy="State it with build-index --licence",
-                )
+                raise _in_manifest("licence", licence)
             result = make(
                 source,
                 output,
@@ -93,6 +85,12 @@ def describe(
     _report(result, output_format)
 
 
+def _in_manifest(option: str, value: str) -> OptionError:
+    """An option of tables was given with an index, which has it already."""
+    remedy = f"State it with build-index --{option}"
+    return OptionError(f"the {option} of an index is in its manifest", value=value, remedy=remedy)
+
+
 SHOWN = 120
 """Characters of a description that are shown."""
 
@@ -102,7 +100,7 @@ def _report(result: Descriptions, output_format: Format) -> None:
     from qbench.index.show import printable
 
     if not result.new:
-        console.note(f"{result.path}: already made from the same input, with the same options")
+        console.note_same(result.path)
     counts = dict(result.manifest.counts)
     for example in counts.pop("bad_examples", ()):
         console.note(f"left out: {printable(example)}")

@@ -93,7 +93,7 @@ def expand_concepts(
 
 
 def _report(result: Expanded, output: Path) -> None:
-    from qbench.cli.console import note, out
+    from qbench.cli.console import note, note_same, out
 
     record = result.provenance
     for reason, count in record["rejected"].items():
@@ -101,7 +101,7 @@ def _report(result: Expanded, output: Path) -> None:
     if record.get("without an answer"):
         note(f"{record['without an answer']:,} concepts have no answer, and may get one in another run")
     if not result.new:
-        note(f"{output}: already made from the same input, with the same options")
+        note_same(output)
     out().print(
         f"{record['concepts with names']:,} of {record['concepts']:,} concepts have other names, "
         f"{record['names']:,} in all",

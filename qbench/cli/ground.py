@@ -81,14 +81,14 @@ def ground(
 
 
 def _report(index: Index) -> None:
-    from qbench.cli.console import note, out
+    from qbench.cli.console import note, note_same, out
     from qbench.grounding.report import DISAGREEMENTS, coverage_lines, read_report
     from qbench.index.facts import MAPPING
     from qbench.index.show import aligned, counts_lines, printable
 
     grounding, counts = index.manifest.params["grounding"], index.summary()["grounding"]
     if not index.new:
-        note(f"{index.path}: already made from the same input, with the same options")
+        note_same(index.path)
     if grounding["guessed"]:
         note(f"Guessed this mapping; edit {index.path / MAPPING} and give it with --mapping to change it:")
         note(printable(grounding["mapping"].rstrip()).replace(" [attributes]", "\n[attributes]"))

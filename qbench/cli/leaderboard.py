@@ -21,6 +21,7 @@ from qbench.work.engines import EngineOptions
 
 if TYPE_CHECKING:
     from qbench.leaderboard.table import Leaderboard
+    from qbench.llm.client import Access
     from qbench.progress import Progress
     from qbench.retrieval.jobs import Setting
 
@@ -146,7 +147,7 @@ def leaderboard(
 
     Example: qbench leaderboard my-benchmark --systems BM25 --systems "QBM25(alpha=0.5)"
     """
-    from qbench.cli.console import note, progress, show_forecast, warn_of_answers
+    from qbench.cli.console import progress, show_forecast
     from qbench.cli.experiment import show_experiment
     from qbench.leaderboard.forecast import forecast
     from qbench.leaderboard.page import check_page
@@ -155,10 +156,19 @@ def leaderboard(
 
     access = server.access()
     if experiment.file is not None:
-        refused = [*changed(run), *changed(models), *changed(engine), *changed(table, "by", "resamples", "seed")]
-        _refuse([*refused, *changed(shown, "html", "format")])
-        plan = (experiment.file, benchmark, experiment.inputs, output, server.dry_run)
-        show_experiment(*plan, table, shown, workers=workers, access=access, command=line)
+        _refuse_own(run, models, engine, table, shown)
+        show_experiment(
+            experiment.file,
+            benchmark,
+            experiment.inputs,
+            output,
+            tests=table.tests,
+            shown=shown,
+            dry_run=server.dry_run,
+            workers=workers,
+            access=access,
+            command=line,
+        )
         return
     if experiment.inputs:
         raise OptionError("this option is for experiments", value="--with", remedy="Name one with --experiment")
@@ -168,38 +178,26 @@ def leaderboard(
         benchmark, home = _benchmark(benchmark, advance)
         chosen = [with_models(name, models.models) for name in run.systems] or None
         if server.dry_run:
-            show_forecast(*forecast(benchmark, chosen, work=output or home, access=access, **_shared(run, table)))
+            show_forecast(*forecast(benchmark, chosen, work=output or home, access=access, **_runs(run, table)))
             return
         make = partial(
             run_leaderboard,
             benchmark,
             chosen,
-            add=not run.only,
             command=line,
-            measures=table.measures or None,
-            buckets=table.buckets,
             evidence=shown.html is not None,
-            pool=run.pool,
-            by=table.by,
-            resamples=table.resamples,
-            seed=table.seed,
             workers=workers,
             engine=engine.chosen(workers),
             access=access,
             progress=advance,
-            **_shared(run, table),
+            **_runs(run, table),
+            **_figures(run, table),
         )
         result, folder = _made_in(output, home, make)
-    show_leaderboard(result, shown, folder)
-    warn_of_answers(result)
-    if access.budget.calls:
-        note(f"Asked of servers: {access.budget}; their answers are kept in {access.recording_in(folder).recording}")
-    if result.problems:
-        note(f"{len(result.problems)} of {len(result.rows)} rows have no run; the reasons stand under the table")
-        raise typer.Exit(1)
+    _report(result, shown, folder, access)
 
 
-def _shared(run: RunOptions, table: TableOptions) -> dict[str, Any]:
+def _runs(run: RunOptions, table: TableOptions) -> dict[str, Any]:
     """What decides which runs are made, and so what servers are asked."""
     return {
         "split": table.split,
@@ -207,6 +205,19 @@ def _shared(run: RunOptions, table: TableOptions) -> dict[str, Any]:
         "settings": run.settings,
         "depth": run.depth,
         "document_quantities": run.document_quantities,
+    }
+
+
+def _figures(run: RunOptions, table: TableOptions) -> dict[str, Any]:
+    """What decides which figures are made of the runs."""
+    return {
+        "add": not run.only,
+        "measures": table.measures or None,
+        "buckets": table.buckets,
+        "pool": run.pool,
+        "by": table.by,
+        "resamples": table.resamples,
+        "seed": table.seed,
     }
 
 
@@ -238,6 +249,18 @@ def _made_in(output: Path | None, home: Path, make: Callable[..., Leaderboard]) 
     return result, folder
 
 
+def _report(result: Leaderboard, shown: ShowOptions, folder: Path, access: Access) -> None:
+    """Show a board and what its runs asked of servers; it is a failure if a row has no run."""
+    from qbench.cli.console import note, note_asked, warn_of_answers
+
+    show_leaderboard(result, shown, folder)
+    warn_of_answers(result)
+    note_asked(access.recording_in(folder))
+    if result.problems:
+        note(f"{len(result.problems)} of {len(result.rows)} rows have no run; the reasons stand under the table")
+        raise typer.Exit(1)
+
+
 def show_leaderboard(result: Leaderboard, shown: ShowOptions, folder: Path | None) -> None:
     """Print a leaderboard, and write its page; `folder` is where its tables were written."""
     from qbench.cli.console import note, out
@@ -262,6 +285,10 @@ def show_leaderboard(result: Leaderboard, shown: ShowOptions, folder: Path | Non
         note(f"The page: {shown.html}")
 
 
-def _refuse(flags: list[str]) -> None:
-    for flag in flags:
+def _refuse_own(
+    run: RunOptions, models: ModelOptions, engine: EngineOptions, table: TableOptions, shown: ShowOptions
+) -> None:
+    """Refuse the options that an experiment's own file states."""
+    flags = [*changed(run), *changed(models), *changed(engine), *changed(table, "by", "resamples", "seed")]
+    for flag in [*flags, *changed(shown, "html", "format")]:
         raise OptionError("an experiment's own file says this", value=flag, remedy="Omit it, or change the file")

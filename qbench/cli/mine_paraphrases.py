@@ -59,7 +59,7 @@ def _report(pairs: Pairs, output_format: Format) -> None:
     from qbench.mining.report import REPORT, overview
 
     if not pairs.new:
-        console.note(f"{pairs.path}: already mined from the same descriptions, with the same options")
+        console.note_same(pairs.path, "mined from the same descriptions")
     counts = pairs.manifest.counts
     print_table((line.removeprefix("- ") for line in overview(counts)), [counts], output_format)
     if not counts["pairs"]["paraphrase"]:

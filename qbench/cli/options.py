@@ -16,6 +16,7 @@ from qbench.options import check, option
 from qbench.quantities.languages import LANGUAGE_HELP
 
 if TYPE_CHECKING:
+    from qbench.evaluation.significance import SignificanceTests
     from qbench.llm.client import Access
 
 
@@ -83,6 +84,13 @@ class TableOptions:
     )
     resamples: int = option(10_000, help="Resamples of the significance tests.", low=100)
     seed: int = option(0, help="Seed of the tests.")
+
+    @property
+    def tests(self) -> SignificanceTests:
+        """How differences are tested."""
+        from qbench.evaluation.significance import SignificanceTests
+
+        return SignificanceTests(self.by, self.resamples, self.seed)
 
 
 @dataclass(frozen=True)

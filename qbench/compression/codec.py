@@ -116,6 +116,18 @@ class Codec(ABC):
             InputError: it was made for others.
         """
 
+    def refuse_dimension(self, dimension: int) -> None:
+        """Refuse vectors of so many numbers if its options do not suit them; by default, if it cannot learn from them.
+
+        Raises:
+            OptionError, InputError: as `fit` for vectors of that dimension, however few.
+        """
+        none = np.empty((0, dimension), np.float32)
+        if self.needs_words:
+            self.fit_words(none, np.empty((0, 0), np.float32))
+        else:
+            self.fit(none)
+
     def key(self) -> dict[str, Any]:
         """What can change its arrays, for keys of caches: all options; a file by its digest."""
         options: Any = self

@@ -7,6 +7,7 @@ Source: Yang, Qiao and Yang (2022); *WolfPQ* 4.3.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.compression.codec import Arrays, Codec
-from qbench.compression.quantiser import Quantiser, read_array
+from qbench.compression.quantiser import read_array
 from qbench.compression.trained import Trained
 from qbench.errors import InputError, OptionError
 from qbench.scoring.product import decoded, packed
@@ -61,13 +62,18 @@ class Contextual(Trained):
                 words.
         """
         self._refuse_other(vectors)
-        alone = read_array(self.codebook, ALONE)
+        alone = self._alone
         if tokens.max(initial=0) >= len(alone):
             remedy = "Use the model that it was trained for"
             raise InputError("the codebook has no such word", value=int(tokens.max()), remedy=remedy)
-        codes = Quantiser.open(self.codebook).codes(vectors - alone[tokens])
+        codes = self._quantiser.codes(vectors - alone[tokens])
         small = np.min_scalar_type(len(alone) - 1)
         return {"codes": packed(codes, self.learnt["codebook"].shape[1]), "tokens": tokens.astype(small)}
+
+    @cached_property
+    def _alone(self) -> NDArray[np.float32]:
+        """`ALONE`, read once for all blocks of vectors."""
+        return read_array(self.codebook, ALONE)
 
     def decode(self, arrays: Arrays) -> NDArray[np.float32]:
         """The decoder's vectors, shape (n, H)."""

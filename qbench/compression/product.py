@@ -115,6 +115,14 @@ class PQ(ProductCodec):
         how = {"seed": self.seed, "iterations": self.iterations}
         return self.with_learnt(codebook=product.product_codebook(sample, self.M, self.K, **how))
 
+    def refuse_dimension(self, dimension: int) -> None:
+        """Refuse a dimension that M does not divide.
+
+        Raises:
+            OptionError: as said.
+        """
+        product.refuse_uneven(dimension, self.M)
+
 
 @dataclass(frozen=True, kw_only=True)
 class OPQ(PQ):

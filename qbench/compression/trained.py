@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -59,7 +60,7 @@ class Trained(ProductCodec):
 
     def selected(self, vectors: NDArray[np.float32]) -> NDArray[np.uint16]:
         """The codeword of each part, as the training selected it."""
-        return Quantiser.open(self.codebook).selected(vectors)
+        return self._quantiser.selected(vectors)
 
     def query_model(self) -> Path | None:
         """The encoder of queries that was trained with the codewords."""
@@ -84,6 +85,11 @@ class Trained(ProductCodec):
     def key(self) -> dict[str, Any]:
         """The codebook by the key of its training, and what it must have."""
         return {"codebook": self._opened().digest, "M": self.M, "K": self.K}
+
+    @cached_property
+    def _quantiser(self) -> Quantiser:
+        """What selects codewords, read once for all blocks of vectors."""
+        return Quantiser.open(self.codebook)
 
     def _opened(self) -> Manifest:
         return open_artefact(self.codebook, KIND, [ABOUT, CODEBOOK])

@@ -138,6 +138,14 @@ class Problems:
         self.notes[reason] = self.notes.get(reason, 0) + 1
         self._keep(message)
 
+    def summary(self) -> dict[str, Any]:
+        """What a manifest says of them."""
+        return {
+            "bad": dict(sorted(self.counts.items())),
+            "bad_examples": self.examples,
+            "mended": dict(sorted(self.notes.items())),
+        }
+
     @property
     def total(self) -> int:
         """Number of records left out."""

@@ -58,6 +58,31 @@ _BLOCK_CELLS = 1 << 20
 
 
 @dataclass(frozen=True)
+class SignificanceTests:
+    """How differences are tested.
+
+    Attributes:
+        by: what is flipped and drawn as a whole.
+        resamples: B, of the test and of the bootstrap.
+        seed: of both.
+
+    Raises:
+        OptionError: `by` is something else, or with fewer than 100 resamples no p could be small.
+    """
+
+    by: By = "topic"
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.resamples < 100:
+            raise OptionError("too few resamples", value=self.resamples, remedy="Use at least 100; 10000 is usual")
+        if self.by not in get_args(By):
+            remedy = f"Use {' or '.join(get_args(By))}"
+            raise OptionError("tests go by topic or by query", value=self.by, remedy=remedy)
+
+
+@dataclass(frozen=True)
 class Scores:
     """The scores of several systems on the same queries, ready for arithmetic.
 
@@ -170,10 +195,8 @@ def pair_schema() -> dict[str, pl.DataType | type[pl.DataType]]:
 
 def summarise(
     scores: Scores,
+    tests: SignificanceTests = SignificanceTests(),
     *,
-    by: By = "topic",
-    resamples: int = RESAMPLES,
-    seed: int = 0,
     comparable: Callable[[str, str], bool] = lambda a, b: True,
     progress: Progress = silent,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -185,9 +208,7 @@ def summarise(
 
     Args:
         scores: what was measured.
-        by: what is flipped and drawn as a whole.
-        resamples: B, of the test and of the bootstrap.
-        seed: of both.
+        tests: how they are tested.
         comparable: whether two labels are a pair at all; all are by default.
         progress: called after each pair.
 
@@ -196,17 +217,12 @@ def summarise(
         a < b, the mean of a - b over the queries with its bootstrap interval, the effect size (`paired_effect`), p,
         and p after Holm. The family that Holm corrects for is these pairs within one measure. `topics` is the number
         of topics among the queries, whatever the tests go by.
-
-    Raises:
-        OptionError: as in `check_resamples` and `check_by`.
     """
-    check_resamples(resamples)
-    check_by(by)
     systems, measures, queries = scores.values.shape
-    clusters, topics = scores.clusters(by), int(scores.clusters().max()) + 1
+    clusters, topics = scores.clusters(tests.by), int(scores.clusters().max()) + 1
     flat = scores.values.reshape(systems * measures, queries)
-    drawn = bootstrap_means(flat, resamples, generator(seed, "bootstrap"), clusters)
-    resampled = drawn.reshape(systems, measures, resamples)
+    drawn = bootstrap_means(flat, tests.resamples, generator(tests.seed, "bootstrap"), clusters)
+    resampled = drawn.reshape(systems, measures, tests.resamples)
     ends = np.quantile(resampled, interval_ends(int(clusters.max()) + 1), axis=2)
     counts = (queries, topics)
     means = [
@@ -216,29 +232,9 @@ def summarise(
     ]
     ordered = sorted(range(systems), key=lambda i: scores.labels[i])
     couples = [(i, j) for i, j in combinations(ordered, 2) if comparable(scores.labels[i], scores.labels[j])]
-    rows = [(*row, *counts) for row in _pairs(scores, clusters, couples, resampled, seed, progress)]
+    rows = [(*row, *counts) for row in _pairs(scores, clusters, couples, resampled, tests.seed, progress)]
     pairs = pl.DataFrame(rows, schema=pair_schema(), orient="row")
     return pl.DataFrame(means, schema=mean_schema(), orient="row"), pairs
-
-
-def check_resamples(resamples: int) -> None:
-    """Refuse a number of resamples with which no p could be small.
-
-    Raises:
-        OptionError: fewer than 100.
-    """
-    if resamples < 100:
-        raise OptionError("too few resamples", value=resamples, remedy="Use at least 100; 10000 is usual")
-
-
-def check_by(by: str) -> None:
-    """Refuse what is neither topics nor queries.
-
-    Raises:
-        OptionError: it is something else.
-    """
-    if by not in get_args(By):
-        raise OptionError("tests go by topic or by query", value=by, remedy=f"Use {' or '.join(get_args(By))}")
 
 
 def _pairs(

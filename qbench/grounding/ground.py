@@ -36,8 +36,8 @@ from qbench.quantities.units import load_units
 from qbench.store import Draft, drafting, file_digest, write_text
 from qbench.synth.guess import SAMPLE_ROWS
 from qbench.synth.make import choose_mapping, shortened
-from qbench.synth.mapping import Attribute, mapping_toml
-from qbench.work.pool import default_workers, in_processes
+from qbench.synth.mapping import Attribute, TableMapping, mapping_toml
+from qbench.work.pool import in_processes, worker_count
 from qbench.work.shards import FOLDER, make_shards
 from qbench.work.tasks import Engine, Shard
 
@@ -82,58 +82,64 @@ def ground(
         OptionError: an option makes no sense, or `output` holds something else.
         BusyError: another process is writing to `output`.
     """
-    check_extractor(extractor, GIVEN)
-    if extractor.name == GIVEN:
-        message = "the documents' quantities are read in their texts"
-        raise OptionError(message, value=GIVEN, remedy="Use --extractor rules")
-    workers = default_workers() if workers is None else workers
-    if workers < 1:
-        raise OptionError("at least one worker is needed", value=workers)
-    engine = engine or in_processes(workers)
+    _refuse_given(extractor)
+    processes = in_processes(worker_count(workers))
     units, folder = load_units(extractor.units_file), Path(output)
     facts, corpus = _table(Path(table), options.sql, on_error), open_source(source)
     sample = [shortened(row) for _, row in islice(facts.rows(Problems("skip")), SAMPLE_ROWS)]
     used = choose_mapping(facts.path, mapping, sample, units)
     columns = id_columns(options, used, sample, facts)
     extractor = in_language(extractor, corpus, reading)
-    params = index_params(corpus, reading, extractor, licence) | {
-        "grounding": {
-            **options.key(),
-            "id": list(columns),
-            "table": facts.path.name,
-            "table content": file_digest(facts.path),
-            "mapping": mapping_toml(used),
-            "noun": used.noun,
-            "categories": {names[0]: list(names[1:]) for names in used.categories.values() if names},
-            "attributes": [_attribute(attribute) for attribute in used.attributes],
-            "guessed": mapping is None,
-            "revision": keys.revision("grounding"),
-        },
-    }
+    params = index_params(corpus, reading, extractor, licence)
+    params["grounding"] = _grounding(options, facts.path, columns, used, guessed=mapping is None)
     key = keys.key("index", **params)
     with drafting(folder, KIND, key, params, overwrite=overwrite) as draft:
         if draft is None:
             return Index.open(folder)
         rows = read_rows(facts, used, columns, options.join, units)
         join = _Join(rows, Problems(on_error))
-        names = join.extract(read_documents(corpus, reading, join.problems), draft, extractor, engine, progress)
+        documents = read_documents(corpus, reading, join.problems)
+        names = join.extract(documents, draft, extractor, engine or processes, progress)
         run = GroundedTables(used, units, options, rows)
         run.write(draft.folder, _documents(draft.folder, names))
         keep_extractor_files(draft.folder, extractor)
         write_text(draft.folder / MAPPING, mapping_toml(used))
-        draft.counts = {**run.counts, **write_pairs(draft.folder / QUANTITIES, draft.folder / PAIRS)}
-        draft.counts |= {
-            "bad": dict(sorted(join.problems.counts.items())),
-            "bad_examples": join.problems.examples,
-            "mended": dict(sorted(join.problems.notes.items())),
+        joined = {"grounded": run.counts["documents"], "read": join.problems.used, **join.counts(facts)}
+        draft.counts = {
+            **run.counts,
+            **write_pairs(draft.folder / QUANTITIES, draft.folder / PAIRS),
+            **join.problems.summary(),
             "ignored_files": getattr(corpus, "ignored", 0),
+            **unread_counts(draft.folder, extractor),
+            "grounding": {**joined, **run.report.summary()},
         }
-        read = {"grounded": run.counts["documents"], "read": join.problems.used}
-        draft.counts |= unread_counts(draft.folder, extractor)
-        draft.counts["grounding"] = {**read, **join.counts(facts), "coverage": run.report.coverage()}
-        draft.counts["grounding"]["disagreements"] = len(run.report.disagreements)
-        run.report.write(draft.folder, read | join.counts(facts))
+        run.report.write(draft.folder, joined)
     return replace(Index.open(folder), new=True)
+
+
+def _refuse_given(extractor: ExtractorOptions) -> None:
+    check_extractor(extractor, GIVEN)
+    if extractor.name == GIVEN:
+        message = "the documents' quantities are read in their texts"
+        raise OptionError(message, value=GIVEN, remedy="Use --extractor rules")
+
+
+def _grounding(
+    options: GroundOptions, table: Path, columns: Sequence[str], mapping: TableMapping, *, guessed: bool
+) -> dict[str, Any]:
+    """What decides how documents and facts are joined, for the key and the manifest of the index."""
+    return {
+        **options.key(),
+        "id": list(columns),
+        "table": table.name,
+        "table content": file_digest(table),
+        "mapping": mapping_toml(mapping),
+        "noun": mapping.noun,
+        "categories": {names[0]: list(names[1:]) for names in mapping.categories.values() if names},
+        "attributes": [_attribute(attribute) for attribute in mapping.attributes],
+        "guessed": guessed,
+        "revision": keys.revision("grounding"),
+    }
 
 
 def _table(path: Path, sql: str, on_error: OnError) -> Table:

@@ -80,6 +80,10 @@ class Report:
             for attribute, counts in zip(self.mapping.attributes, self.counts, strict=True)
         ]
 
+    def summary(self) -> dict[str, Any]:
+        """What the manifest says: the coverage, and the number of disagreements."""
+        return {"coverage": self.coverage(), "disagreements": len(self.disagreements)}
+
     def rows(self) -> list[tuple[str, ...]]:
         """The disagreements as cells of `COLUMNS`."""
         return [

@@ -32,7 +32,7 @@ from qbench.quantities.languages import AUTO, SAMPLE, SAMPLE_CHARACTERS, languag
 from qbench.quantities.scripts import unread
 from qbench.quantities.types import quantity_schema
 from qbench.store import MANIFEST, Draft, digest, drafting, read_manifest, restate
-from qbench.work.pool import default_workers, in_processes
+from qbench.work.pool import in_processes, worker_count
 from qbench.work.shards import FOLDER, make_shards
 from qbench.work.tasks import Engine, Shard
 
@@ -82,10 +82,8 @@ def build_index(
         MissingPackageError: the source or the extractor needs a package that is not installed.
         QbenchError: the index cannot be written (a full disk), or a worker died.
     """
-    workers = default_workers() if workers is None else workers
-    if workers < 1:
-        raise OptionError("at least one worker is needed", value=workers)
-    plan = _Plan(extractor, reading, engine or in_processes(workers), on_error, progress)
+    processes = in_processes(worker_count(workers))
+    plan = _Plan(extractor, reading, engine or processes, on_error, progress)
     _check(plan)
     folder = Path(output)
     corpus = _shared(source, plan) if workers_read else open_source(source, given=plan.given)
@@ -191,9 +189,7 @@ def _make(source: Source, draft: Draft, plan: _Plan) -> None:
         "sentences": concatenate(sentences, folder / SENTENCES, arrow_schema(sentence_schema())),
         "quantities": concatenate(quantities, folder / QUANTITIES, arrow_schema(quantity_schema())),
         **write_pairs(folder / QUANTITIES, folder / PAIRS),
-        "bad": dict(sorted(problems.counts.items())),
-        "bad_examples": problems.examples,
-        "mended": dict(sorted(problems.notes.items())),
+        **problems.summary(),
         "ignored_files": getattr(source, "ignored", 0),
     }
     draft.counts |= unread_counts(folder, plan.extractor)

@@ -97,36 +97,48 @@ def caption(leaderboard: Standings) -> list[str]:
             f"Smoke size: trained on fewer than {SMOKE:,} samples. Such a row shows that training runs, not what the "
             "system reaches."
         )
+    return [*lines, *_of_costs(leaderboard), *_of_conditions(leaderboard)]
+
+
+def _of_costs(leaderboard: Standings) -> list[str]:
+    """Notes on the columns of costs."""
+    notes = []
     if has_costs(leaderboard):
-        lines.append(
+        notes.append(
             "Costs: index s is all that was built for the system, quantities s the part of it that finds quantities; "
             "ms per query: median and 95th percentile, first stage included; peak MB: highest resident memory of the "
             "process up to the end of the run, whatever else it had done before."
         )
     if asks(leaderboard):
-        lines.append(
+        notes.append(
             "Language models: calls are all questions behind a row's rankings, answered now or recorded before; "
             "refused: by the server or the model; malformed: not of the form asked for; price: of the tokens, by "
             f"--prices. Where more than {FAULTY:.0%} are refused or malformed, the row says so beside its name: it "
             "shows the ranking before it rather than the model."
         )
+    return notes
+
+
+def _of_conditions(leaderboard: Standings) -> list[str]:
+    """Notes on where systems had the queries' conditions from."""
+    notes = []
     sources = {row.entry.conditions for row in leaderboard.rows if row.cells}
     if sources & BOTH:
-        lines.append(
+        notes.append(
             "[given]: the system saw the query's conditions as data; [parsed]: qbench read them from the query's text; "
             "neither: the system uses no conditions."
         )
         if sources >= BOTH:
-            lines.append(
+            notes.append(
                 "A [given] and a [parsed] row did different tasks and are not compared: no test, no effect on each "
                 "other's ranks, whatever their order here. Small letters compare [given] rows, capitals [parsed] rows; "
                 "rows without conditions have both."
             )
         where = leaderboard.about.get("settings", {}).get("document_quantities")
-        lines += [f"Quantities of the documents: {where}."] if where else []
+        notes += [f"Quantities of the documents: {where}."] if where else []
     if "unknown" in sources:
-        lines.append("These runs were made elsewhere: whether conditions were given or parsed is not known.")
-    return lines
+        notes.append("These runs were made elsewhere: whether conditions were given or parsed is not known.")
+    return notes
 
 
 def board_words(leaderboard: Standings) -> str:

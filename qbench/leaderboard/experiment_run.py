@@ -10,13 +10,14 @@ folder EXPERIMENT is named after the experiment and its input `bench` (main-fina
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 from qbench.errors import OptionError, without_paths
-from qbench.evaluation.significance import RESAMPLES, By, check_by, check_resamples
+from qbench.evaluation.significance import SignificanceTests
 from qbench.leaderboard import experiment_documents as documents
 from qbench.leaderboard.experiment_steps import Steps
-from qbench.leaderboard.experiment_tables import ExperimentResult, Tests, make_table
+from qbench.leaderboard.experiment_tables import ExperimentResult, make_table
 from qbench.leaderboard.experiment_types import Experiment, filled
 from qbench.leaderboard.run import output_folder
 from qbench.llm.client import Access
@@ -74,9 +75,7 @@ def run_experiment(
     output: str | Path,
     *,
     command: str | None = None,
-    by: By = "topic",
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    tests: SignificanceTests = SignificanceTests(),
     workers: int | None = None,
     access: Access | None = None,
     html: str | Path | None = None,
@@ -90,7 +89,7 @@ def run_experiment(
         given: input -> value: folders, names of models, numbers.
         output: the output folder.
         command: the command line, for the pages.
-        by, resamples, seed: of the tests.
+        tests: how differences are tested.
         workers, access: as in `run_leaderboard`.
         html: the file name of a page in each leaderboard's folder; None for no page.
         progress: reports progress.
@@ -101,8 +100,6 @@ def run_experiment(
         InputError: a benchmark or model cannot be read.
         BusyError: another process is writing to `output`.
     """
-    check_resamples(resamples)
-    check_by(by)
     page = None if html is None else page_name(html)
     folder = output_folder(output)
     values = inputs_of(experiment, given)
@@ -114,7 +111,6 @@ def run_experiment(
             steps.mask(mask)
         for training in experiment.trainings:
             steps.train(training)
-        tests = Tests(by, resamples, seed)
         leaderboards = {
             leaderboard.name: steps.leaderboard(
                 leaderboard, root / leaderboard.name, tests, workers=workers, access=access, page=page
@@ -125,7 +121,7 @@ def run_experiment(
         if not ran:
             raise next(iter(steps.failed.values()))
         tables = tuple(make_table(table, experiment, ran, tests) for table in experiment.tables)
-        about = {"command": command, **steps.about(ran), "tests": {"by": by, "resamples": resamples, "seed": seed}}
+        about = {"command": command, **steps.about(ran), "tests": asdict(tests)}
         failed = {
             name: without_paths(str(error), [error.file or "", *values.values()])
             for name, error in steps.failed.items()

@@ -12,7 +12,7 @@ from qbench.benchmark.disk import open_benchmark, write_benchmark
 from qbench.benchmark.mask import mask_benchmark
 from qbench.benchmark.types import Split
 from qbench.errors import BusyError, InputError, OptionError, QbenchError
-from qbench.leaderboard.experiment_tables import Tests
+from qbench.evaluation.significance import SignificanceTests
 from qbench.leaderboard.experiment_types import (
     Experiment,
     LeaderboardPlan,
@@ -226,7 +226,7 @@ class Steps:
         self,
         leaderboard: LeaderboardPlan,
         output: Path,
-        tests: Tests,
+        tests: SignificanceTests,
         *,
         workers: int | None,
         access: Access | None,

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qbench.evaluation.buckets import FEWEST
-from qbench.evaluation.significance import LEVEL, RESAMPLES, By, Scores, cluster_sums, holm, sign_flip_test
+from qbench.evaluation.significance import LEVEL, Scores, SignificanceTests, cluster_sums, holm, sign_flip_test
 from qbench.leaderboard.experiment_types import Experiment, Table
 from qbench.leaderboard.standings import Row
 from qbench.leaderboard.table import Leaderboard
@@ -115,22 +115,8 @@ class ExperimentResult:
         )
 
 
-@dataclass(frozen=True)
-class Tests:
-    """How differences are tested.
-
-    Attributes:
-        by: what is flipped as a whole.
-        resamples, seed: of the tests.
-    """
-
-    by: By = "topic"
-    resamples: int = RESAMPLES
-    seed: int = 0
-
-
 def make_table(
-    table: Table, experiment: Experiment, leaderboards: Mapping[str, Leaderboard], tests: Tests
+    table: Table, experiment: Experiment, leaderboards: Mapping[str, Leaderboard], tests: SignificanceTests
 ) -> ExperimentTable:
     """Compute a table over leaderboards.
 
@@ -215,7 +201,11 @@ def _p(leaderboard: Leaderboard, measure: str, row: str, base: str) -> float:
 
 
 def _changes(
-    table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequence[str], keys: Sequence[Key], tests: Tests
+    table: Table,
+    leaderboards: Mapping[str, Leaderboard],
+    rows: Sequence[str],
+    keys: Sequence[Key],
+    tests: SignificanceTests,
 ) -> dict[CellKey, ExperimentCell]:
     """Changes of each row from another leaderboard on the same queries, and differences between the rows' changes.
 
@@ -248,7 +238,9 @@ def _values(leaderboard: Leaderboard, row: str, measure: str) -> NDArray[np.floa
     return part.sort("query_id")["value"].to_numpy()
 
 
-def _sign_tests(differences: Sequence[NDArray[np.float64]], clusters: NDArray[np.int64], tests: Tests) -> list[float]:
+def _sign_tests(
+    differences: Sequence[NDArray[np.float64]], clusters: NDArray[np.int64], tests: SignificanceTests
+) -> list[float]:
     """Uncorrected p-values of per-query differences, ordered by query id, as are the clusters."""
     p = []
     for values in differences:
@@ -287,7 +279,7 @@ def _buckets(table: Table, leaderboards: Mapping[str, Leaderboard], rows: Sequen
     )
 
 
-def _notes(table: Table, tests: Tests, tested: Sequence[ExperimentCell]) -> tuple[str, ...]:
+def _notes(table: Table, tests: SignificanceTests, tested: Sequence[ExperimentCell]) -> tuple[str, ...]:
     measures = (f"{', '.join(table.measures)}.",) if table.measures else ()
     if not tested:
         return measures

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -14,7 +15,7 @@ from qbench.benchmark.trec import read_qrels, read_run
 from qbench.benchmark.types import Query, Split
 from qbench.errors import InputError, OptionError
 from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures, relevant_queries, score_run
-from qbench.evaluation.significance import RESAMPLES, By, check_by, check_resamples
+from qbench.evaluation.significance import RESAMPLES, By, SignificanceTests
 from qbench.leaderboard.evidence import Collection, Evidence, heads
 from qbench.leaderboard.run import (
     audit_notes,
@@ -75,8 +76,7 @@ def evaluate(
         UnknownNameError: a measure is not known.
     """
     parsed = parse_measures(measures, primary)
-    check_resamples(resamples)
-    check_by(by)
+    tests = SignificanceTests(by, resamples, seed)
     files = [Path(run) for run in runs]
     labels = _labels(files, names)
     judged = _judgments(Path(judgments), split, qrels, buckets)
@@ -93,23 +93,12 @@ def evaluate(
         entries,
         parsed,
         topics={query.query_id: query.topic for query in judged.queries},
-        by=by,
+        tests=tests,
         buckets=judged.buckets,
-        about={
-            "command": command,
-            "benchmark": {
-                "name": judged.name,
-                "digest": judged.digest,
-                "split": judged.split,
-                "queries": len(judged.query_ids),
-            },
-            "versions": versions(),
-        },
+        about={"command": command, "benchmark": judged.about, "versions": versions()},
         notes=notes,
         words=[] if judged.benchmark is None else audit_words(judged.benchmark),
         evidence=_evidence(judged, run_heads) if evidence else None,
-        resamples=resamples,
-        seed=seed,
         progress=progress,
     )
 
@@ -127,6 +116,11 @@ class _Judged:
     digest: str = ""
     queries: tuple[Query, ...] = ()
     benchmark: Benchmark | None = None
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Where judgments and queries are from, for the tables."""
+        return {"name": self.name, "digest": self.digest, "split": self.split, "queries": len(self.query_ids)}
 
 
 def _evidence(judged: _Judged, run_heads: list[pl.DataFrame]) -> Evidence:

@@ -17,7 +17,7 @@ from qbench.benchmark.types import Query, Split
 from qbench.errors import OptionError
 from qbench.evaluation.buckets import query_buckets
 from qbench.evaluation.measures import parse_measures, relevant_queries, score_run
-from qbench.evaluation.significance import RESAMPLES, By, check_by, check_resamples
+from qbench.evaluation.significance import RESAMPLES, By, SignificanceTests
 from qbench.leaderboard.alphas import alpha_buckets
 from qbench.leaderboard.board import Board, Ran, read_board
 from qbench.leaderboard.evidence import Collection, Evidence, heads
@@ -120,15 +120,13 @@ def run_leaderboard(
 
     If every system fails, the first error is raised.
     """
-    check_resamples(resamples)
-    check_by(by)
+    tests = SignificanceTests(by, resamples, seed)
     for count in (depth, 1 if pool is None else pool):
         if count < 1:
             raise OptionError("a run keeps at least one document per query", value=count)
     contest = line_up(benchmark, systems, qrels, labels)
     measured = parse_measures(contest.measures if measures is None else measures, primary)
-    labelled = contest.groups[0].benchmark
-    queries, left_out = select_queries(labelled, split)
+    queries, left_out = select_queries(contest.groups[0].benchmark, split)
     options = ExecuteOptions(
         split=split,
         settings=run_settings(queries, settings),
@@ -140,35 +138,79 @@ def run_leaderboard(
         progress=progress,
     )
     folder = output_folder(output)
-    work_folder = folder if work is None else output_folder(work)
+    asked = _Asked(
+        contest=contest,
+        queries=queries,
+        left_out=left_out,
+        options=options,
+        work=folder if work is None else output_folder(work),
+        measures=measured,
+        pool=pool,
+        tests=tests,
+        buckets=buckets,
+        evidence=evidence,
+        command=command,
+    )
     with locked(folder):
         board = read_board(folder) if add else None
         if board is not None:
-            board.check(_about(contest, 0, options, pool, None))
+            board.check(_about(asked, 0))
         bar = Parts(progress, sum(len(rows(group, options)) for group in contest.groups) + 1)
-        outcomes = all_outcomes(contest, board, work_folder, options, nothing_new=systems is None, bar=bar)
+        outcomes = all_outcomes(contest, board, asked.work, options, nothing_new=systems is None, bar=bar)
         bar.begin(1, "tests")
-        judged = _Judged([outcome.group.benchmark.qrels for outcome in outcomes], queries)
-        judged = judged if pool is None else _pooled(outcomes, judged, pool)
-        bucket_table, bucket_notes = _buckets(contest, outcomes[0].ran, queries) if buckets else (None, [])
-        leaderboard = make_leaderboard(
-            contest.name,
-            _entries(outcomes, judged, measured),
-            measured,
-            topics={query.query_id: query.topic for query in judged.queries},
-            by=by,
-            buckets=bucket_table,
-            about=_about(contest, len(judged.queries), options, pool, command, board),
-            notes=[*left_out, *_notes(contest, outcomes, judged), *bucket_notes, *audit_notes(labelled)],
-            words=audit_words(labelled),
-            evidence=_evidence(outcomes, judged, bucket_table, options, work_folder) if evidence else None,
-            resamples=resamples,
-            seed=seed,
-            progress=bar,
-        )
+        leaderboard = _scored(asked, outcomes, board, bar)
         write_errors(folder, [text for outcome in outcomes for text in outcome.tracebacks])
         leaderboard.write(folder)
     return leaderboard
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a call of `run_leaderboard` asks for: what is run, and how the runs are scored.
+
+    Attributes:
+        contest: the benchmarks and systems.
+        queries: those of the split with relevant documents.
+        left_out: a note about its other queries, or none.
+        options: of the runs.
+        work: folder of runs and indexes.
+        measures: the primary one first.
+        pool, buckets, evidence, command: as in `run_leaderboard`.
+        tests: how differences are tested.
+    """
+
+    contest: Contest
+    queries: list[Query]
+    left_out: list[str]
+    options: ExecuteOptions
+    work: Path
+    measures: Sequence[str]
+    pool: int | None
+    tests: SignificanceTests
+    buckets: bool
+    evidence: bool
+    command: str | None
+
+
+def _scored(asked: _Asked, outcomes: list[Outcome], board: Board | None, progress: Progress) -> Leaderboard:
+    """The leaderboard of some runs: judged, sorted into buckets, tested."""
+    judged = _Judged([outcome.group.benchmark.qrels for outcome in outcomes], asked.queries)
+    judged = judged if asked.pool is None else _pooled(outcomes, judged, asked.pool)
+    buckets, bucket_notes = _buckets(asked, outcomes[0].ran) if asked.buckets else (None, [])
+    labelled = asked.contest.groups[0].benchmark
+    return make_leaderboard(
+        asked.contest.name,
+        _entries(outcomes, judged, asked.measures),
+        asked.measures,
+        topics={query.query_id: query.topic for query in judged.queries},
+        tests=asked.tests,
+        buckets=buckets,
+        about=_about(asked, len(judged.queries), board),
+        notes=[*asked.left_out, *_notes(asked.contest, outcomes, judged), *bucket_notes, *audit_notes(labelled)],
+        words=audit_words(labelled),
+        evidence=_evidence(asked, outcomes, judged, buckets) if asked.evidence else None,
+        progress=progress,
+    )
 
 
 @dataclass(frozen=True)
@@ -280,9 +322,7 @@ def _notes(contest: Contest, outcomes: list[Outcome], judged: _Judged) -> list[s
     ]
 
 
-def _evidence(
-    outcomes: list[Outcome], judged: _Judged, buckets: pl.DataFrame | None, options: ExecuteOptions, folder: Path
-) -> Evidence:
+def _evidence(asked: _Asked, outcomes: list[Outcome], judged: _Judged, buckets: pl.DataFrame | None) -> Evidence:
     return Evidence(
         tuple(judged.queries),
         buckets,
@@ -295,22 +335,25 @@ def _evidence(
             )
             for outcome, qrels in zip(outcomes, judged.qrels, strict=True)
         ),
-        _picture(outcomes[0], judged, options, folder),
+        _picture(asked, outcomes[0], judged),
     )
 
 
-def _picture(outcome: Outcome, judged: _Judged, options: ExecuteOptions, folder: Path) -> Picture | None:
-    if outcome.group.prefix or options.document_quantities != "auto" or not (folder / "indexes").is_dir():
+def _picture(asked: _Asked, outcome: Outcome, judged: _Judged) -> Picture | None:
+    searched = asked.options.document_quantities == "auto" and (asked.work / "indexes").is_dir()
+    if outcome.group.prefix or not searched:
         return None  # explanations search the indexes of the defaults, and no index is made for a picture
     rows = {ran.label: (parse_system(ran.result.system), ran.result.conditions) for ran in outcome.ran}
     row = explained_row((label, system) for label, (system, _) in rows.items())
-    return row and picture(outcome.group.benchmark, row, judged.queries, folder, rows[row[0]][1])
+    return row and picture(outcome.group.benchmark, row, judged.queries, asked.work, rows[row[0]][1])
 
 
-def _buckets(contest: Contest, ran: Iterable[Ran], queries: list[Query]) -> tuple[pl.DataFrame, list[str]]:
+def _buckets(asked: _Asked, ran: Iterable[Ran]) -> tuple[pl.DataFrame, list[str]]:
+    contest = asked.contest
     if contest.buckets is not None:
         return contest.buckets(), []
-    return sort_into_buckets(queries, contest.groups[0].benchmark, [parse_system(row.result.system) for row in ran])
+    systems = [parse_system(row.result.system) for row in ran]
+    return sort_into_buckets(asked.queries, contest.groups[0].benchmark, systems)
 
 
 def sort_into_buckets(
@@ -356,15 +399,9 @@ def _with_conditions(queries: list[Query], benchmark: Benchmark) -> list[Query]:
     ]
 
 
-def _about(
-    contest: Contest,
-    queries: int,
-    options: ExecuteOptions,
-    pool: int | None,
-    command: str | None,
-    board: Board | None = None,
-) -> dict[str, Any]:
-    """Provenance of the figures; independent of where the folders are."""
+def _about(asked: _Asked, queries: int, board: Board | None = None) -> dict[str, Any]:
+    """Provenance of the figures of so many queries; independent of where the folders are."""
+    contest, options, command = asked.contest, asked.options, asked.command
     benchmark = contest.groups[0].benchmark
     neural = any(system.is_neural for group in contest.groups for system in group.systems)
     if board is not None:
@@ -385,7 +422,7 @@ def _about(
             "conditions": list(options.settings),
             "depth": options.depth,
             "document_quantities": quantities,
-            **({} if pool is None else {"pool": pool}),
+            **({} if asked.pool is None else {"pool": asked.pool}),
         },
         "versions": versions(neural=neural),
     }

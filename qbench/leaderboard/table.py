@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from rich.console import RenderableType
 from qbench.errors import OptionError
 from qbench.evaluation.buckets import FEWEST, bucket_means, bucket_schema
 from qbench.evaluation.letters import compact_letters
-from qbench.evaluation.significance import LEVEL, RESAMPLES, By, Scores, mean_schema, pair_schema, summarise
+from qbench.evaluation.significance import LEVEL, By, Scores, SignificanceTests, mean_schema, pair_schema, summarise
 from qbench.leaderboard import documents, files, terminal
 from qbench.leaderboard.evidence import Evidence
 from qbench.leaderboard.page import leaderboard_page
@@ -93,14 +94,12 @@ def make_leaderboard(
     measures: Sequence[str],
     *,
     topics: Mapping[str, str] | None = None,
-    by: By = "topic",
+    tests: SignificanceTests = SignificanceTests(),
     buckets: pl.DataFrame | None = None,
     about: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
     words: Sequence[str] = (),
     evidence: Evidence | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
     progress: Progress = silent,
 ) -> Leaderboard:
     """Test the differences between some systems and rank them.
@@ -115,13 +114,12 @@ def make_leaderboard(
         entries: one per row; all runs are scored on the same queries.
         measures: names of the measures in `entries`; the first one is the primary one.
         topics: query -> its topic; a query that is not there, or has "", is a topic of its own.
-        by: whether tests, intervals and the smallest bucket go by topic or by query.
+        tests: how differences are tested; intervals and the smallest bucket go by topic or by query as they do.
         buckets: query_id, dimension, bucket, as `qbench.evaluation.buckets.query_buckets` gives them.
         about: provenance; the settings of the tests are added.
         notes: notes under the table.
         words: what a reader must know before believing any figure; what the topics and tests call for is added.
         evidence: queries and documents behind the scores, for the page.
-        resamples, seed: resamples and random seed of the tests.
         progress: called after each pair.
 
     Raises:
@@ -140,26 +138,24 @@ def make_leaderboard(
     if source:
         means, pairs = summarise(
             Scores.from_frame(scores),
-            by=by,
-            resamples=resamples,
-            seed=seed,
+            tests,
             comparable=lambda a, b: {source[a], source[b]} != BOTH,
             progress=progress,
         )
     family = "all pairs of a measure" + (" but [given] with [parsed]" if set(source.values()) >= BOTH else "")
-    tests = {"by": by, "resamples": resamples, "seed": seed, "level": LEVEL, "correction": "holm", "family": family}
+    tested = {**asdict(tests), "level": LEVEL, "correction": "holm", "family": family}
     queries, count = means.select("queries", "topics").row(0) if means.height else (0, 0)
-    drawn = count if by == "topic" else queries
+    drawn = count if tests.by == "topic" else queries
     return Leaderboard(
         name=name,
         measures=tuple(measures),
         rows=_rows(entries, tuple(measures), means, pairs),
         pairs=pairs,
         scores=scores,
-        buckets=pl.DataFrame(schema=bucket_schema()) if buckets is None else bucket_means(scores, buckets, by),
-        about={**(about or {}), "topics": count, "tests": tests},
-        notes=(*notes, *_topic_notes(scores), *_power(pairs.select("a", "b").n_unique(), resamples, drawn, by)),
-        words=(*words, *_test_words(drawn, by)),
+        buckets=pl.DataFrame(schema=bucket_schema()) if buckets is None else bucket_means(scores, buckets, tests.by),
+        about={**(about or {}), "topics": count, "tests": tested},
+        notes=(*notes, *_topic_notes(scores), *_power(pairs.select("a", "b").n_unique(), drawn, tests)),
+        words=(*words, *_test_words(drawn, tests.by)),
         evidence=evidence,
     )
 
@@ -191,18 +187,18 @@ def _test_words(drawn: int, by: By) -> list[str]:
     return [*words, f"too few {plural} ({drawn})"] if 0 < drawn < FEWEST else words
 
 
-def _power(couples: int, resamples: int, drawn: int, by: By) -> list[str]:
+def _power(couples: int, drawn: int, tests: SignificanceTests) -> list[str]:
     """A warning if even the smallest possible p-value is not significant after Holm correction."""
     if not couples:
         return []
-    notes, pairs = [], f"With {couples} pairs of systems and"
+    notes, pairs, resamples = [], f"With {couples} pairs of systems and", tests.resamples
     if couples / (resamples + 1) >= LEVEL and 2**drawn > resamples:
         notes.append(
             f"{pairs} {resamples} resamples no difference can be significant after Holm: "
             f"use more than {int(couples / LEVEL)} resamples."
         )
     if couples * 2.0 ** (1 - drawn) >= LEVEL:
-        plural = "queries" if by == "query" else "topics"
+        plural = "queries" if tests.by == "query" else "topics"
         notes.append(f"{pairs} {drawn} {plural} no difference can be significant after Holm.")
     return notes
 

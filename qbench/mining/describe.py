@@ -13,7 +13,7 @@ import polars as pl
 from qbench import keys
 from qbench.artefacts import open_artefact, reading
 from qbench.benchmark.parquet import read_parquet
-from qbench.errors import InputError, OptionError
+from qbench.errors import InputError
 from qbench.index.disk import Index
 from qbench.index.merge import concatenate
 from qbench.index.schemas import arrow_schema
@@ -25,7 +25,7 @@ from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, description_sch
 from qbench.progress import Progress, silent
 from qbench.quantities.languages import ENGLISH
 from qbench.store import Manifest, drafting, read_json
-from qbench.work.pool import default_workers, in_processes
+from qbench.work.pool import in_processes, worker_count
 from qbench.work.shards import FOLDER, make_shards
 from qbench.work.tasks import Chunk, Engine, Shard, Task, payload_of
 
@@ -116,8 +116,7 @@ def describe(
         MissingPackageError: the parser needs a package that is not installed.
     """
     source, folder = Index.open(index), Path(output)
-    if workers is not None and workers < 1:
-        raise OptionError("at least one worker is needed", value=workers)
+    workers = worker_count(workers)
     reading = source.extractor_options()
     model, language = parser.spacy_model or reading.spacy_model, reading.language
     checkpoint = None if parser.checkpoint is None else str(parser.checkpoint.absolute())
@@ -134,7 +133,7 @@ def describe(
         if draft is None:
             return Descriptions.open(folder)
         shards = draft.folder / FOLDER
-        names = _describe(source, shards, options, workers or default_workers(), engine, progress)
+        names = _describe(source, shards, options, workers, engine, progress)
         tables = (shards / f"{name}{TABLE}" for name in names)
         rows = concatenate(tables, draft.folder / DESCRIPTIONS, arrow_schema(description_schema()))
         counts = sum((Counter(read_json(shards / f"{name}{COUNTS}")) for name in names), Counter[str]())

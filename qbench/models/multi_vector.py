@@ -86,6 +86,11 @@ class MultiVector:
     batch: int = BATCH
 
     @property
+    def start(self) -> str:
+        """What a training says that begins with it: what of it is not trained yet."""
+        return "" if self.trained else NEW_PROJECTION
+
+    @property
     def dimension(self) -> int:
         """Numbers in a vector."""
         return int(self.model.get_embedding_dimension() or 0)

@@ -93,6 +93,20 @@ def pull(
         _pull_attachments(publication, missing, beside(folder), fetch, address)
         return folder
     refuse_foreign(folder, manifest.kind, overwrite)
+    _check_source(publication, source, address)
+    with drafting(folder, manifest.kind, manifest.digest, manifest.params, overwrite=overwrite) as draft:
+        if draft is not None:
+            _fetch_own(draft, publication, fetch, address, progress)
+            if source is not None:
+                _rebuild(draft, manifest, publication, source, progress)
+            draft.counts, draft.version = dict(manifest.counts), manifest.version
+    _OPENERS[manifest.kind](folder)  # opened once, which checks it
+    _pull_attachments(publication, missing, beside(folder), fetch, address)
+    return folder
+
+
+def _check_source(publication: Manifest, source: str | Path | None, address: str) -> None:
+    """Refuse a source if the texts were published, and its lack if they were withheld."""
     withheld = f"{WITHHELD}/{LOCATIONS}" in publication.files
     if withheld and source is None:
         raise OptionError(
@@ -103,21 +117,17 @@ def pull(
         )
     if source is not None and not withheld:
         raise OptionError("its texts were published, and need no source", file=address, value=str(source))
-    with drafting(folder, manifest.kind, manifest.digest, manifest.params, overwrite=overwrite) as draft:
-        if draft is not None:
-            fetched = draft.folder / ".fetched"
-            wanted = [path for path in publication.files if _is_in(path, OWN, WITHHELD)]
-            fetch(fetched, wanted, progress)
-            _check(fetched, publication, wanted, address)
-            for path in wanted:
-                if _is_in(path, OWN) and path != f"{OWN}/{MANIFEST}":
-                    shutil.copyfile(fetched / path, draft.folder / Path(path).name)
-            if withheld and source is not None:
-                _rebuild(draft, manifest, publication, source, progress)
-            draft.counts, draft.version = dict(manifest.counts), manifest.version
-    _OPENERS[manifest.kind](folder)  # opened once, which checks it
-    _pull_attachments(publication, missing, beside(folder), fetch, address)
-    return folder
+
+
+def _fetch_own(draft: Draft, publication: Manifest, fetch: Fetch, address: str, progress: Progress) -> None:
+    """Fetch the published files of the artefact, and what locates withheld texts; the former go into its folder."""
+    fetched = draft.folder / ".fetched"
+    wanted = [path for path in publication.files if _is_in(path, OWN, WITHHELD)]
+    fetch(fetched, wanted, progress)
+    _check(fetched, publication, wanted, address)
+    for path in wanted:
+        if _is_in(path, OWN) and path != f"{OWN}/{MANIFEST}":
+            shutil.copyfile(fetched / path, draft.folder / Path(path).name)
 
 
 def beside(folder: Path) -> Path:

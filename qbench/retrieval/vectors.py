@@ -284,11 +284,7 @@ def refuse_unfit(
         message = f"{stage.model.name} has no vectors of words for one vector of a text, as this compression needs"
         raise OptionError(message, value=str(stage.compression), remedy="Use OPQ, or an SBERT with word embeddings")
     codec.refuse_unfit(stage.compression.name, params)
-    none = np.empty((0, dimension), np.float32)
-    if codec.needs_words:
-        codec.fit_words(none, np.empty((0, 0), np.float32))
-    else:
-        codec.fit(none)
+    codec.refuse_dimension(dimension)
 
 
 def open_vectors(

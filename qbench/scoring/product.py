@@ -37,6 +37,18 @@ def code_bytes(M: int, K: int) -> int:
     return (M * code_bits(K) + 7) // 8
 
 
+def refuse_uneven(width: int, M: int) -> None:
+    """Refuse a number of parts that does not divide vectors of so many numbers.
+
+    Raises:
+        OptionError: says which numbers near it do.
+    """
+    if width % M:
+        near = sorted((m for m in range(1, width + 1) if width % m == 0), key=lambda m: (abs(m - M), m))[:4]
+        remedy = f"Use one that does, such as {', '.join(map(str, sorted(near)))}"
+        raise OptionError(f"M has to divide the dimension of the vectors, {width}", value=M, remedy=remedy)
+
+
 def parts(vectors: NDArray[np.float32], M: int) -> NDArray[np.float32]:
     """Vectors cut into M parts (eq. 5.2).
 
@@ -51,10 +63,7 @@ def parts(vectors: NDArray[np.float32], M: int) -> NDArray[np.float32]:
         OptionError: M does not divide H; says which numbers near it do.
     """
     width = vectors.shape[1]
-    if width % M:
-        near = sorted((m for m in range(1, width + 1) if width % m == 0), key=lambda m: (abs(m - M), m))[:4]
-        remedy = f"Use one that does, such as {', '.join(map(str, sorted(near)))}"
-        raise OptionError(f"M has to divide the dimension of the vectors, {width}", value=M, remedy=remedy)
+    refuse_uneven(width, M)
     return vectors.reshape(len(vectors), M, width // M)
 
 

@@ -17,9 +17,9 @@ from qbench.models.multi_vector import token_offsets
 from qbench.models.single_vector import Role
 from qbench.quantities.types import Quantity, Span
 from qbench.retrieval.coded import mention_tokens, search_tokens, stated_ends
+from qbench.retrieval.ranker_options import CodedOptions
 from qbench.scoring.value_code import DIMENSION, ValueCode, ends, unit_name
 from qbench.training.outputs import Embedded
-from qbench.training.satisfying import stated_values
 from qbench.training.students import LateInteractionStudent
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ class CodedStudent(LateInteractionStudent):
     """
 
     code: ValueCode = field(default_factory=lambda: ValueCode({}))
-    token_weight: float = 10.0
-    code_weight: float = 10.0
+    token_weight: float = CodedOptions.token_weight
+    code_weight: float = CodedOptions.code_weight
 
     reads_numbers: ClassVar[bool] = True
 
@@ -121,8 +121,8 @@ def code_of(benchmarks: Sequence[Benchmark], data: Sequence[Triples]) -> ValueCo
         data: their triples.
     """
     parts = [stated_ends(one.quantities) for one in benchmarks if one.quantities is not None]
-    for stated in map(stated_values, data):
-        for unit, values in stated.items():
+    for triples in data:
+        for unit, values in triples.stated.items():
             names = [unit_name(unit, change) for change in values.changes]
             parts.append(([*names, *names], np.concatenate(ends(values.low, values.high, values.comparators))))
     return ValueCode.of([name for names, _ in parts for name in names], np.concatenate([part for _, part in parts]))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.models.multi_vector import NEW_PROJECTION, load_multi_vector_encoder, token_offsets
+from qbench.models.multi_vector import load_multi_vector_encoder, token_offsets
 from qbench.models.numbers import Number, UnitList
 from qbench.models.numcolbert import add_numeric_heads, heads_of, save_numcolbert
 from qbench.models.single_vector import Role
@@ -225,8 +225,7 @@ def open_numeric_student(model: str, *, units: Sequence[str] = (), gate: bool = 
     encoder = load_multi_vector_encoder(model)
     new = heads_of(encoder.model) is None
     add_numeric_heads(encoder.model, units, gate=gate)
-    untrained = [NEW_PROJECTION] if not encoder.trained else []
-    start = "; ".join([*untrained, *(["its numeric heads are not trained"] if new else [])])
+    start = "; ".join(filter(None, [encoder.start, "its numeric heads are not trained" if new else ""]))
     return NumericStudent(encoder.model, **{"start": start, **options})
 
 

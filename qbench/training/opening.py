@@ -9,7 +9,7 @@ from typing import Any
 from qbench.errors import UnknownNameError
 from qbench.models.encoders import require_neural
 from qbench.models.folders import model_folder
-from qbench.models.multi_vector import NEW_PROJECTION, load_multi_vector_encoder
+from qbench.models.multi_vector import load_multi_vector_encoder
 from qbench.models.single_vector import load_model
 from qbench.models.sparse import load_sparse_encoder
 from qbench.store import MANIFEST, read_manifest
@@ -92,8 +92,7 @@ def _late_interaction(
     model: str, *, student: type[LateInteractionStudent] = LateInteractionStudent, **options: Any
 ) -> Student:
     encoder = load_multi_vector_encoder(model)
-    start = "" if encoder.trained else NEW_PROJECTION
-    return student(encoder.model, **{"start": start, **options})
+    return student(encoder.model, **{"start": encoder.start, **options})
 
 
 def _aggretriever(model: str, **options: Any) -> Student:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from qbench.benchmark.types import Kind as QueryKind
 from qbench.options import again, check, option, refusal
+from qbench.retrieval.ranker_options import CodedOptions
 from qbench.training.kinds import METHODS, Kind, Method
 from qbench.training.losses import LOSSES
 from qbench.training.losses.numeric import Contrast
@@ -213,14 +214,14 @@ class ContrastiveRecipe(Recipe):
         keyed=False,
     )
     code_weight: float = option(
-        10.0,
+        CodedOptions.code_weight,
         help="What a mention that satisfies a condition adds to a score.",
         low=0,
         models=("codedcolbert",),
         keyed=False,
     )
     token_weight: float = option(
-        10.0,
+        CodedOptions.token_weight,
         help="Weight of how near its tokens are to the query's words.",
         low=0,
         models=("codedcolbert",),

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,39 +17,10 @@ from qbench.errors import InputError
 from qbench.quantities.conditions import MET, verdicts
 from qbench.quantities.types import Condition
 from qbench.randomness import generator
-from qbench.training.triples import Drawn, Triples
+from qbench.training.triples import Drawn, Triples, Values
 
 MOST = 64
 """Texts that are kept of a query."""
-
-
-class Values(NamedTuple):
-    """The m quantities in one base unit, each array of shape (m,).
-
-    Attributes:
-        texts: positions of the texts that state them.
-        low, high, comparators, changes: as `verdicts` takes them.
-    """
-
-    texts: NDArray[np.int64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    comparators: NDArray[np.object_]
-    changes: NDArray[np.object_]
-
-
-def stated_values(data: Triples) -> dict[str, Values]:
-    """The quantities of all texts, by base unit."""
-    rows: dict[str, list[tuple[int, float, float, str, str]]] = {}
-    for text in range(len(data.texts)):
-        for one in data.mentions(text):
-            values = (text, one.base_value, one.base_high, one.comparator, one.change)
-            rows.setdefault(one.base_unit, []).append(values)
-    types = (np.int64, np.float64, np.float64, object, object)
-    return {
-        unit: Values(*(np.array(column, dtype) for column, dtype in zip(zip(*some, strict=True), types, strict=True)))
-        for unit, some in rows.items()
-    }
 
 
 def satisfying(stated: Mapping[str, Values], conditions: Sequence[Condition]) -> NDArray[np.int64]:
@@ -85,12 +55,10 @@ class SatisfyingTexts:
 
     @cached_property
     def _texts(self) -> dict[int, list[int]]:
-        stated = stated_values(self.data)
-        queries = np.unique(self.data.query).tolist()
-        return {query: list(self._chosen(query, stated)) for query in queries}
+        return {query: list(self._chosen(query)) for query in np.unique(self.data.query).tolist()}
 
-    def _chosen(self, query: int, stated: Mapping[str, Values]) -> Iterator[int]:
-        texts = satisfying(stated, self.data.queries[query].conditions)
+    def _chosen(self, query: int) -> Iterator[int]:
+        texts = satisfying(self.data.stated, self.data.queries[query].conditions)
         order = generator(self.seed, "satisfying texts", self.data.queries[query].query_id).permutation(len(texts))
         kept = 0
         for text in texts[order].tolist():

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -37,6 +38,21 @@ Drawn = tuple[int, int, list[int]]
 
 HARD = 16
 """Number of documents per query that BM25 ranks high and nobody judged relevant, where a benchmark has no triples."""
+
+
+class Values(NamedTuple):
+    """The m quantities in one base unit, each array of shape (m,).
+
+    Attributes:
+        texts: positions of the texts that state them.
+        low, high, comparators, changes: as `verdicts` takes them.
+    """
+
+    texts: NDArray[np.int64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    comparators: NDArray[np.object_]
+    changes: NDArray[np.object_]
 
 
 @dataclass(frozen=True)
@@ -124,6 +140,22 @@ class Triples:
     def mentions(self, text: int) -> tuple[Quantity, ...]:
         """The quantities of a text, with their spans in it; () where nobody extracted them."""
         return self.text_mentions.of(text)
+
+    @cached_property
+    def stated(self) -> dict[str, Values]:
+        """The quantities of all texts, by base unit."""
+        rows: dict[str, list[tuple[int, float, float, str, str]]] = {}
+        for text in range(len(self.texts)):
+            for one in self.mentions(text):
+                values = (text, one.base_value, one.base_high, one.comparator, one.change)
+                rows.setdefault(one.base_unit, []).append(values)
+        types = (np.int64, np.float64, np.float64, object, object)
+        return {
+            unit: Values(
+                *(np.array(column, dtype) for column, dtype in zip(zip(*some, strict=True), types, strict=True))
+            )
+            for unit, some in rows.items()
+        }
 
     def condition_spans(self, query: int) -> tuple[ConditionSpans, ...]:
         """Where a query's text has its conditions, one for each."""

@@ -20,7 +20,7 @@ from typing import IO, Any, TypeVar
 
 import qbench
 from qbench import errors
-from qbench.errors import QbenchError
+from qbench.errors import OptionError, QbenchError
 from qbench.work.tasks import C, Chunk, Engine, Shard, Task
 
 Item = TypeVar("Item")
@@ -124,6 +124,17 @@ def default_workers() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def worker_count(workers: int | None) -> int:
+    """The number of workers that is asked for, by default one for each core.
+
+    Raises:
+        OptionError: it is less than one.
+    """
+    if workers is not None and workers < 1:
+        raise OptionError("at least one worker is needed", value=workers)
+    return default_workers() if workers is None else workers
 
 
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from qbench.errors import InputError, OptionError
 from qbench.evaluation.significance import (
     Scores,
+    SignificanceTests,
     bootstrap_means,
-    check_by,
-    check_resamples,
     cluster_sums,
     holm,
     interval_ends,
@@ -70,7 +69,7 @@ def frame(values: dict[str, dict[str, float]], measure: str = "AP") -> pl.DataFr
 
 def pair(scores: pl.DataFrame, a: str, b: str, **options) -> dict:
     """The row of one pair, whichever way round."""
-    _, pairs = summarise(Scores.from_frame(scores), **{"resamples": 500, **options})
+    _, pairs = summarise(Scores.from_frame(scores), SignificanceTests(**{"resamples": 500, **options}))
     (row,) = pairs.filter(pl.col("a").is_in([a, b]) & pl.col("b").is_in([a, b])).to_dicts()
     return row
 
@@ -145,26 +144,31 @@ def test_all_queries_of_a_topic_have_one_sign(drawn):
 
 def test_queries_of_their_own_topics_are_tested_as_queries():
     scores = frame(random_scores("abc", 40))
-    expected = summarise(Scores.from_frame(scores), resamples=200)
+    expected = summarise(Scores.from_frame(scores), SignificanceTests(resamples=200))
     own = by_topic(scores, {f"q{i}": f"the topic of q{i}" for i in range(40)})
     for topics in (own, by_topic(scores, {}), by_topic(scores, {"q0": "alone"})):
-        for found, frames in zip(summarise(Scores.from_frame(topics), resamples=200), expected, strict=True):
+        for found, frames in zip(
+            summarise(Scores.from_frame(topics), SignificanceTests(resamples=200)), expected, strict=True
+        ):
             assert found.drop("p", "p_holm", "ci_low", "ci_high", strict=False).equals(
                 frames.drop("p", "p_holm", "ci_low", "ci_high", strict=False)
             )
-    assert all(f.equals(e) for f, e in zip(summarise(Scores.from_frame(own), resamples=200), expected, strict=True))
+    assert all(
+        f.equals(e)
+        for f, e in zip(summarise(Scores.from_frame(own), SignificanceTests(resamples=200)), expected, strict=True)
+    )
 
 
 def test_by_query_topics_do_not_matter_but_are_counted():
     scores = frame(random_scores("ab", 40))
     topics = by_topic(scores, {f"q{i}": f"t{i % 7}" for i in range(40)})
-    means, pairs = summarise(Scores.from_frame(topics), by="query", resamples=200)
-    expected = summarise(Scores.from_frame(scores), resamples=200)
+    means, pairs = summarise(Scores.from_frame(topics), SignificanceTests("query", 200))
+    expected = summarise(Scores.from_frame(scores), SignificanceTests(resamples=200))
     assert means.drop("topics").equals(expected[0].drop("topics"))
     assert pairs.drop("topics").equals(expected[1].drop("topics"))
     assert (means["topics"].unique().to_list(), expected[0]["topics"].unique().to_list()) == ([7], [40])
     with pytest.raises(OptionError, match="by topic or by query"):
-        check_by("document")
+        SignificanceTests("document")
 
 
 def test_a_topic_and_a_query_of_one_name_are_two():
@@ -221,10 +225,12 @@ def test_p_does_not_depend_on_who_is_called_first():
 
 def test_order_of_rows_and_systems_does_not_matter():
     scores = frame(random_scores("abc", 50))
-    expected = summarise(Scores.from_frame(scores), resamples=200)[1].sort("a", "b")
+    expected = summarise(Scores.from_frame(scores), SignificanceTests(resamples=200))[1].sort("a", "b")
     for seed in range(3):
         shuffled = scores.sample(fraction=1.0, shuffle=True, seed=seed)
-        assert summarise(Scores.from_frame(shuffled), resamples=200)[1].sort("a", "b").equals(expected)
+        assert (
+            summarise(Scores.from_frame(shuffled), SignificanceTests(resamples=200))[1].sort("a", "b").equals(expected)
+        )
 
 
 def test_a_pair_does_not_depend_on_the_other_systems():
@@ -252,11 +258,11 @@ def test_pairs_with_the_same_differences_have_the_same_p():
 
 def test_pairs_that_are_not_comparable_are_not_tested():
     scores = Scores.from_frame(frame(random_scores("abcd", 50)))
-    _, whole = summarise(scores, resamples=200)
+    _, whole = summarise(scores, SignificanceTests(resamples=200))
     told = []
     _, some = summarise(
         scores,
-        resamples=200,
+        SignificanceTests(resamples=200),
         comparable=lambda a, b: {a, b} != {"a", "c"},
         progress=lambda done, total=None, what="": told.append((done, total)),
     )
@@ -285,7 +291,7 @@ def test_the_test_keeps_its_level():
 def test_holm_corrects_within_one_measure():
     values = random_scores("abc", 80)
     both = pl.concat([frame(values, "AP"), frame(random_scores("abc", 80, seed=5), "P@10")])
-    _, pairs = summarise(Scores.from_frame(both), resamples=300)
+    _, pairs = summarise(Scores.from_frame(both), SignificanceTests(resamples=300))
     assert pairs.height == 6
     for measure in ("AP", "P@10"):
         part = pairs.filter(measure=measure)
@@ -301,7 +307,7 @@ def test_significance_is_decided_after_holm():
     gap += 0.38 - gap.mean()
     values = {name: dict(zip(map(str, range(40)), base, strict=True)) for name in "abc"}
     values["d"] = dict(zip(map(str, range(40)), base + gap, strict=True))
-    _, pairs = summarise(Scores.from_frame(frame(values)), resamples=2000)
+    _, pairs = summarise(Scores.from_frame(frame(values)), SignificanceTests(resamples=2000))
     part = pairs.filter(b="d")
     assert (part["p"] < 0.05).all()
     assert (part["p_holm"] > 0.05).all()
@@ -381,7 +387,9 @@ def test_bootstrap_blocks_do_not_change_the_draws(monkeypatch):
 def test_intervals_hold_the_mean_and_shrink_with_more_queries():
     widths = []
     for queries in (30, 480):
-        means, pairs = summarise(Scores.from_frame(frame(random_scores("ab", queries))), resamples=500)
+        means, pairs = summarise(
+            Scores.from_frame(frame(random_scores("ab", queries))), SignificanceTests(resamples=500)
+        )
         assert dict(means.schema) == mean_schema()
         assert dict(pairs.schema) == pair_schema()
         for table, middle in ((means, "mean"), (pairs, "difference")):
@@ -392,7 +400,7 @@ def test_intervals_hold_the_mean_and_shrink_with_more_queries():
 
 
 def test_one_system_has_means_and_no_pairs():
-    means, pairs = summarise(Scores.from_frame(frame(random_scores("a", 10))), resamples=100)
+    means, pairs = summarise(Scores.from_frame(frame(random_scores("a", 10))), SignificanceTests(resamples=100))
     assert means.height == 1
     assert pairs.height == 0
     assert dict(pairs.schema) == pair_schema()
@@ -401,7 +409,9 @@ def test_one_system_has_means_and_no_pairs():
 def test_progress_counts_pairs():
     told = []
     scores = Scores.from_frame(frame(random_scores("abc", 10)))
-    summarise(scores, resamples=100, progress=lambda done, total=None, what="": told.append((done, total)))
+    summarise(
+        scores, SignificanceTests(resamples=100), progress=lambda done, total=None, what="": told.append((done, total))
+    )
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
@@ -426,7 +436,7 @@ def test_no_scores_is_an_error():
 
 def test_too_few_resamples_is_an_error():
     with pytest.raises(OptionError, match="at least 100"):
-        check_resamples(99)
+        SignificanceTests(resamples=99)
 
 
 def equal_systems(rng: np.random.Generator, topics: int, rho: float) -> tuple[np.ndarray, np.ndarray]:
@@ -466,6 +476,6 @@ def test_holm_over_topics_keeps_the_family():
         ids = tuple(f"q{i:03d}" for i in range(clusters.size))
         scores = Scores(tuple("abcd"), ("AP",), ids, values, tuple(f"t{t:02d}" for t in clusters))
         for by in ("topic", "query"):
-            wrong[by] += bool(summarise(scores, by=by, resamples=400)[1]["significant"].any())  # type: ignore[arg-type]
+            wrong[by] += bool(summarise(scores, SignificanceTests(by, 400))[1]["significant"].any())  # type: ignore[arg-type]
     assert wrong["topic"] <= 10
     assert wrong["query"] >= 20

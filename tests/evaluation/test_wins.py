@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qbench.evaluation.significance import Scores, summarise
+from qbench.evaluation.significance import Scores, SignificanceTests, summarise
 from qbench.evaluation.wins import win_matrix, win_schema
 
 
@@ -18,7 +18,7 @@ def table(systems: dict[str, list[float]], measure: str = "nDCG@10") -> pl.DataF
 
 def matrix(systems: dict[str, list[float]], resamples: int = 500) -> dict[tuple[str, str], tuple[float, bool]]:
     scores = table(systems)
-    _, pairs = summarise(Scores.from_frame(scores), resamples=resamples)
+    _, pairs = summarise(Scores.from_frame(scores), SignificanceTests(resamples=resamples))
     return {(w, loser): (share, star) for w, loser, share, star in win_matrix(scores, pairs, "nDCG@10").iter_rows()}
 
 
@@ -48,7 +48,7 @@ def test_only_the_pairs_that_were_compared_are_there():
         [table({"A": [1.0], "B": [0.0], "C": [0.5]}), table({"A": [0.0], "B": [1.0], "C": [1.0]}, "P@1")]
     )
     parts = Scores.from_frame(scores)
-    _, pairs = summarise(parts, resamples=100, comparable=lambda a, b: {a, b} == {"A", "B"})
+    _, pairs = summarise(parts, SignificanceTests(resamples=100), comparable=lambda a, b: {a, b} == {"A", "B"})
     found = win_matrix(scores, pairs, "nDCG@10")
     assert found.schema == win_schema()
     assert found.rows() == [("A", "B", 1.0, False), ("B", "A", 0.0, False)]

@@ -13,7 +13,7 @@ import pytest
 from qbench.benchmark.disk import write_benchmark
 from qbench.benchmark.export import export_beir
 from qbench.errors import BusyError, InputError, OptionError
-from qbench.evaluation.significance import holm
+from qbench.evaluation.significance import SignificanceTests, holm
 from qbench.leaderboard.experiment_documents import as_dict, cell_text, markdown
 from qbench.leaderboard.experiment_run import inputs_of, plan_experiment, run_experiment
 from qbench.leaderboard.experiment_tables import ExperimentCell
@@ -24,7 +24,7 @@ from tests.encoder_factories import WORDS, regular_benchmark, tiny_bert
 from tests.factories import tiny_benchmark
 from tests.holding import held_by_another
 
-QUICK = {"resamples": 200, "workers": 1}
+QUICK = {"tests": SignificanceTests(resamples=200), "workers": 1}
 
 LEXICAL = """
 [inputs]
@@ -214,7 +214,7 @@ def test_nothing_is_made_before_everything_is_checked(here):
     with pytest.raises(InputError, match="nobody"):
         run_experiment(experiment, {"bench": "tiny", "model": "nobody"}, "out", **QUICK)
     with pytest.raises(OptionError, match="resamples"):
-        run_experiment(experiment, {"bench": "tiny", "model": "base"}, "out", resamples=5)
+        run_experiment(experiment, {"bench": "tiny", "model": "base"}, "out", tests=SignificanceTests(resamples=5))
     assert not (here / "out" / "checkpoints").exists()
 
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from qbench.benchmark.types import Query
 from qbench.errors import OptionError
+from qbench.evaluation.significance import SignificanceTests
 from qbench.evaluation.wins import win_counts
 from qbench.leaderboard import page as pages
 from qbench.leaderboard.evidence import HEAD, Collection, Evidence, heads
@@ -99,7 +100,9 @@ def test_every_score_is_in_the_page_to_four_decimals():
 
 def test_measures_beyond_one_keep_their_values():
     frame = pl.DataFrame({"query_id": ["a", "b", "c"], "measure": "NumRet", "value": [0.0, 1234.5, -2.0]})
-    view = make_leaderboard("x", [Entry("one", "one", "none", frame)], ["NumRet"], resamples=100)
+    view = make_leaderboard(
+        "x", [Entry("one", "one", "none", frame)], ["NumRet"], tests=SignificanceTests(resamples=100)
+    )
     page = view.to_html()
     assert data_of(page)["queries"]["layout"] == [{"type": "f4", "start": 0}]
     assert np.frombuffer(block_of(page, "scores"), "<f4").tolist() == [0.0, 1234.5, -2.0]
@@ -183,7 +186,7 @@ def test_nothing_from_outside_is_markup():
         about={"command": bad, bad: {bad: bad}},
         notes=[bad],
         evidence=Evidence(queries, None, (Collection(heads({bad: run}), qrels, corpus),)),
-        resamples=100,
+        tests=SignificanceTests(resamples=100),
     )
     page = view.to_html()
     assert "alert(1)" in page
@@ -217,7 +220,7 @@ def test_huge_names_and_reasons_are_cut():
         [Entry("x" * 10**6, "x", "none", scored(0.5)), Entry("y", "y", "none", problem="z" * 10**6)],
         MEASURES,
         notes=["w" * 10**6],
-        resamples=100,
+        tests=SignificanceTests(resamples=100),
     )
     page = view.to_html()
     assert len(page) < 300_000
@@ -239,7 +242,9 @@ def evidence_of(queries: int, words: int) -> Evidence:
 def test_documents_are_left_out_until_they_fit_and_the_page_says_so(queries):
     frames = [scored(level, queries=queries, seed=n) for n, level in enumerate((0.5, 0.4))]
     entries = [Entry(name, name, "none", frame) for name, frame in zip("ab", frames, strict=True)]
-    view = make_leaderboard("x", entries, MEASURES, evidence=evidence_of(queries, 20), resamples=100)
+    view = make_leaderboard(
+        "x", entries, MEASURES, evidence=evidence_of(queries, 20), tests=SignificanceTests(resamples=100)
+    )
     ids = sorted(f"q{i}" for i in range(queries))
     primary = np.array([frame.filter(measure=MEASURES[0]).sort("query_id")["value"] for frame in frames])
     content, said = document_block(view, ids, primary, budget=4_000)
@@ -269,7 +274,9 @@ def test_scores_of_single_queries_are_left_out_where_there_are_too_many(monkeypa
 def test_documents_make_room_for_the_scores(monkeypatch):
     queries = 60
     entries = [Entry(name, name, "none", scored(0.5, queries=queries, seed=n)) for n, name in enumerate("ab")]
-    view = make_leaderboard("x", entries, MEASURES, evidence=evidence_of(queries, 20), resamples=100)
+    view = make_leaderboard(
+        "x", entries, MEASURES, evidence=evidence_of(queries, 20), tests=SignificanceTests(resamples=100)
+    )
     whole = data_of(view.to_html())["queries"]["documents"]["queries"]
     monkeypatch.setattr(pages, "PACKED", 4_000)
     page = view.to_html()
@@ -288,7 +295,9 @@ def test_two_collections_keep_their_documents_apart():
         qrels = pl.DataFrame({"query_id": ["q0"], "doc_id": ["1"], "grade": [1 if label == "C_s-x" else 0]})
         parts.append(Collection(heads({label: run}), qrels, corpus))
     entries = [Entry(label, label, "none", frame) for label in ("C_s-x", "C_q-x")]
-    view = make_leaderboard("x", entries, MEASURES, evidence=Evidence(asked, None, tuple(parts)), resamples=100)
+    view = make_leaderboard(
+        "x", entries, MEASURES, evidence=Evidence(asked, None, tuple(parts)), tests=SignificanceTests(resamples=100)
+    )
     block = json.loads(block_of(view.to_html(), "documents"))
     _, docs, grades, places, _, relevant = block["shown"][0]
     by_label = {row.entry.label: block["docs"][docs[places[i][0]]][2] for i, row in enumerate(view.rows)}

@@ -8,6 +8,7 @@ import pytest
 
 from qbench.benchmark.types import Query
 from qbench.evaluation.buckets import query_buckets
+from qbench.evaluation.significance import SignificanceTests
 from qbench.leaderboard.evidence import Collection, Evidence, heads
 from qbench.leaderboard.page import write_page
 from qbench.leaderboard.run import run_leaderboard
@@ -343,7 +344,7 @@ def test_hostile_text_is_shown_as_it_is(open_page, tmp_path):
         about={"command": BAD, "benchmark": {"name": BAD, BAD: BAD}},
         notes=[BAD],
         evidence=Evidence((Query("q0", BAD), Query("q1", BAD)), None, (found,)),
-        resamples=100,
+        tests=SignificanceTests(resamples=100),
     )
     page = ready(open_page(write_page(view, tmp_path / "page.html")))
     page.wait_for_selector(".queries tbody")

@@ -18,7 +18,7 @@ from rich.console import Console
 from qbench.benchmark.types import Query
 from qbench.errors import InputError, OptionError
 from qbench.evaluation.buckets import bucket_schema, query_buckets
-from qbench.evaluation.significance import holm, pair_schema
+from qbench.evaluation.significance import By, SignificanceTests, holm, pair_schema
 from qbench.leaderboard.documents import escape, plain, tex
 from qbench.leaderboard.files import table_schema
 from qbench.leaderboard.standings import SMOKE, Entry, letter, rank_text
@@ -50,8 +50,9 @@ def entry(label: str, level: float | None, *, seed: int = 0, **more) -> Entry:
 TOPICS = {f"q{i}": f"topic {i}" for i in range(60)}
 
 
-def leaderboard(*entries: Entry, **options) -> Leaderboard:
-    return make_leaderboard("bench", entries, MEASURES, **{"resamples": 200, "topics": TOPICS, **options})
+def leaderboard(*entries: Entry, by: By = "topic", resamples: int = 200, **options) -> Leaderboard:
+    tests = SignificanceTests(by, resamples)
+    return make_leaderboard("bench", entries, MEASURES, tests=tests, **{"topics": TOPICS, **options})
 
 
 COST = Cost(
@@ -86,7 +87,7 @@ def full_leaderboard() -> Leaderboard:
         },
         topics=TOPICS,
         notes=["7 queries are left out."],
-        resamples=500,
+        tests=SignificanceTests(resamples=500),
     )
 
 
@@ -172,8 +173,8 @@ def test_the_first_measure_decides():
         )
 
     a, b = (Entry("a", "a", "none", split(0.8, 0.1, 1)), Entry("b", "b", "none", split(0.2, 0.9, 2)))
-    by_ndcg = make_leaderboard("bench", [a, b], MEASURES, resamples=200)
-    by_p = make_leaderboard("bench", [a, b], MEASURES[::-1], resamples=200)
+    by_ndcg = make_leaderboard("bench", [a, b], MEASURES, tests=SignificanceTests(resamples=200))
+    by_p = make_leaderboard("bench", [a, b], MEASURES[::-1], tests=SignificanceTests(resamples=200))
     assert [(row.entry.label, row.ranks) for row in by_ndcg.rows] == [("a", (1, 1)), ("b", (2, 2))]
     assert [(row.entry.label, row.ranks) for row in by_p.rows] == [("b", (1, 1)), ("a", (2, 2))]
     assert by_ndcg.rows[1].cells["P@10"].beats == (0,)
@@ -433,7 +434,7 @@ def test_json_holds_everything_and_is_strict():
 
 def test_an_effect_that_is_undefined_is_null_and_a_dash():
     rows = [Entry(label, label, "none", scored(level, queries=1, noise=0)) for label, level in (("a", 0.0), ("b", 1.0))]
-    view = make_leaderboard("one query", rows, MEASURES, resamples=100)
+    view = make_leaderboard("one query", rows, MEASURES, tests=SignificanceTests(resamples=100))
     assert json.dumps(view.to_dict(), allow_nan=False)
     assert view.to_dict()["pairs"][0]["effect"] is None
     assert "| - | 1.0000 |" in view.to_markdown()

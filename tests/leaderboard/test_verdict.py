@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qbench.evaluation.significance import pair_schema
+from qbench.evaluation.significance import SignificanceTests, pair_schema
 from qbench.leaderboard.standings import Cell, Entry, Row, Standings
 from qbench.leaderboard.table import make_leaderboard
 from qbench.leaderboard.verdict import MOST, listed, verdict
@@ -81,7 +81,7 @@ def scored(level: float, seed: int) -> pl.DataFrame:
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=6))
 def test_what_is_said_to_beat_is_significant_and_what_may_be_chance_is_not(levels):
     entries = [Entry("ABCDEF"[i], "x", "none", scored(level, i)) for i, level in enumerate(levels)]
-    made = make_leaderboard("b", entries, ["AP"], resamples=200)
+    made = make_leaderboard("b", entries, ["AP"], tests=SignificanceTests(resamples=200))
     significant = {frozenset(row[:2]): row[2] for row in made.pairs.select("a", "b", "significant").iter_rows()}
     said = verdict(made)
     first = made.rows[0].entry.label

@@ -9,14 +9,14 @@ import pytest
 
 from qbench.errors import InputError
 from qbench.training.batch import Batch
-from qbench.training.satisfying import MOST, SatisfyingTexts, satisfying, stated_values
+from qbench.training.satisfying import MOST, SatisfyingTexts, satisfying
 from qbench.training.triples import read_triples
 from tests.factories import condition
 from tests.training.test_coded import LENGTHS, own_value_benchmark
 
 BENCHMARK = own_value_benchmark()
 DATA = read_triples(BENCHMARK)
-STATED = stated_values(DATA)
+STATED = DATA.stated
 
 
 @pytest.mark.parametrize("comparator", [">", "<", "=", ">="])

@@ -203,12 +203,7 @@ def _from_quantity(
 ) -> ReadCondition | None:
     """A quantity as a condition; None for a number of results, or one that is part of a name."""
     quantity = as_money(tokens, quantity, units)
-    spans = [span for span in (quantity.value_span, quantity.comparator_span) if span is not None]
-    after = bisect_left(starts, quantity.value_span[1])
-    # The unit of "22 million and $82 million" is lent by the second, and no part of the first.
-    joint = after + (after < len(tokens) and tokens[after].text in "-(+")
-    if quantity.unit_span is not None and bisect_left(starts, quantity.unit_span[0]) <= joint:
-        spans.append(quantity.unit_span)
+    spans = _own_spans(tokens, starts, quantity)
     if _is_label_of_next(tokens, starts, quantity):
         quantity = replace(quantity, comparator="=", comparator_span=None)
         spans = spans[:1] + spans[2:]
@@ -230,14 +225,8 @@ def _from_quantity(
     counted = quantity.family == "count"
     plain = quantity.comparator in ("=", "~")
     number, after_value = bisect_left(starts, quantity.value_span[0]), quantity.value_span[1]
-    magnified = quantity.unit == "count" and any(t.low.removesuffix("s") in MAGNIFIERS for t in tokens[:REACH])
-    if quantity.unit == "count" and quantity.value > MOST_FOLD and tokens[last - 1].low != "count" and not magnified:
-        return None  # "ryzen 5600x"
-    if is_name(tokens, number, first, last, quantity):
+    if _is_of_name(tokens, number, first, last, quantity, units):
         return None
-    if (counted or not quantity.unit) and not _follows_amount(tokens, first, units):
-        if in_name(tokens, number, first, last, counted=counted):
-            return None
     # Of "2x ebitda" and "3br" nobody searches for the letters.
     fold = quantity.unit == "count" or any(t.low in PIECES for t in tokens[number:last] if t.start >= after_value)
     spans = [part for span in spans for part in (_around_gas(tokens, *span) if span == quantity.unit_span else [span])]
@@ -261,6 +250,29 @@ def _from_quantity(
         condition = _scaled(tokens, _with_bracketed_unit(tokens, condition, units))
         condition = _without_period(tokens, condition)
     return compared(tokens, condition, quantity.family)
+
+
+def _own_spans(tokens: Sequence[Token], starts: Sequence[int], quantity: Quantity) -> list[Span]:
+    """The characters of an amount's number, of the words that bound it, and of its unit if that stands beside it."""
+    spans = [span for span in (quantity.value_span, quantity.comparator_span) if span is not None]
+    after = bisect_left(starts, quantity.value_span[1])
+    # The unit of "22 million and $82 million" is lent by the second, and no part of the first.
+    joint = after + (after < len(tokens) and tokens[after].text in "-(+")
+    if quantity.unit_span is not None and bisect_left(starts, quantity.unit_span[0]) <= joint:
+        spans.append(quantity.unit_span)
+    return spans
+
+
+def _is_of_name(tokens: Sequence[Token], number: int, first: int, last: int, quantity: Quantity, units: Units) -> bool:
+    """Whether the number at token `number`, with its words from `first` to `last`, is part of a name: "ryzen 5600x"."""
+    if quantity.unit == "count" and quantity.value > MOST_FOLD and tokens[last - 1].low != "count":
+        if not any(t.low.removesuffix("s") in MAGNIFIERS for t in tokens[:REACH]):
+            return True
+    if is_name(tokens, number, first, last, quantity):
+        return True
+    counted = quantity.family == "count"
+    may_be = (counted or not quantity.unit) and not _follows_amount(tokens, first, units)
+    return may_be and in_name(tokens, number, first, last, counted=counted)
 
 
 def _around_gas(tokens: Sequence[Token], start: int, end: int) -> Iterator[Span]:

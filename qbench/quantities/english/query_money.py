@@ -63,32 +63,57 @@ FEWEST_EACH = 20.0
 
 def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quantity:
     """The quantity, in money where the query's words leave no other sense."""
-    unit, per, period = quantity.unit.partition(" per ")
+    unit, per, _ = quantity.unit.partition(" per ")
     if len(tokens) > LONGEST:
         return quantity
     if quantity.unit == "part per million" and any(t.low.startswith(PRINTERS) for t in tokens):
         return as_unit(quantity, units.get("page per minute"), units)
     if unit == CALENDAR_YEAR and per:  # "gold above 2000 an ounce"
-        return replace(quantity, unit="", family="", base_unit="", base_value=quantity.value, base_high=quantity.high)
-    if (quantity.family == "count" and _is_of_metres(tokens, quantity)) or _is_beside_money(tokens, quantity):
+        return _bare(quantity)
+    k = _letter(tokens, quantity)
+    if k and (_is_of_metres(tokens, quantity, k) or _is_beside_money(tokens, quantity, k)):
         return _metres(quantity, units)
-    if quantity.unit_span is None or unit not in ("pound-mass", "percentage point", "metre"):
+    if quantity.unit_span is None:
         return quantity
-    start, end = quantity.unit_span
-    written = "".join(t.low for t in tokens if start <= t.start and t.end <= end)
-    if written == "pp" and quantity.value >= FEWEST_EACH and not any(t.text == "%" for t in tokens):
-        return replace(quantity, unit="", family="", base_unit="", base_value=quantity.value, base_high=quantity.high)
-    words = [t.low for t in tokens if t.kind == "word"]
-    if quantity.unit == "metre" and not BABIES.isdisjoint(words):
-        return _months(quantity, units) if written == "m" and quantity.high <= OLDEST else quantity
+    if unit == "percentage point":
+        return _of_person(tokens, quantity)
     if quantity.unit == "metre":
+        return _months_or_millions(tokens, quantity, units)
+    return _sterling(tokens, quantity, units) if unit == "pound-mass" else quantity
+
+
+def _of_person(tokens: Sequence[Token], quantity: Quantity) -> Quantity:
+    """The "1000pp" of a query without percentages is a sum for each person."""
+    persons = _written(tokens, quantity) == "pp" and quantity.value >= FEWEST_EACH
+    return _bare(quantity) if persons and not any(t.text == "%" for t in tokens) else quantity
+
+
+def _months_or_millions(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quantity:
+    """The "12-18m" of "romper 12-18m" is months: nobody is so long. That of "house under 1m" is a million."""
+    words = [t.low for t in tokens if t.kind == "word"]
+    if BABIES.isdisjoint(words):
         return _millions(tokens, quantity, words)
+    months = _written(tokens, quantity) == "m" and quantity.high <= OLDEST
+    return as_unit(quantity, units.get("month"), units) if months else quantity
+
+
+def _sterling(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quantity:
+    """So many pounds are money if they are asked for and nothing in the query is weighed."""
+    _, per, period = quantity.unit.partition(" per ")
+    start = (quantity.unit_span or quantity.value_span)[0]
     surface = next((t.low for t in tokens if t.start == start), "")
     if surface not in ("pound", "pounds") or not (per or _is_asked(tokens, quantity)) or _is_weighed(tokens, quantity):
         return quantity
-    if quantity.value <= max((_MOST[thing] for word in words if (thing := _thing(word)) is not None), default=0):
+    things = (_thing(t.low) for t in tokens if t.kind == "word")
+    if quantity.value <= max((_MOST[thing] for thing in things if thing is not None), default=0):
         return quantity
     return as_unit(quantity, units.get("pound sterling" + per + period), units)
+
+
+def _written(tokens: Sequence[Token], quantity: Quantity) -> str:
+    """The unit as it is written, in small letters."""
+    start, end = quantity.unit_span or (0, 0)
+    return "".join(t.low for t in tokens if start <= t.start and t.end <= end)
 
 
 def _is_asked(tokens: Sequence[Token], quantity: Quantity) -> bool:
@@ -118,29 +143,36 @@ def as_unit(quantity: Quantity, unit: Unit, units: Units) -> Quantity:
     )
 
 
-def _is_of_metres(tokens: Sequence[Token], quantity: Quantity) -> bool:
-    """Whether the "m" of "with 6m eaves", beside which no word speaks for millions, is a metre."""
-    k = _letter(tokens, quantity)
-    if not k or quantity.unit in PERSONS:
+def _bare(quantity: Quantity) -> Quantity:
+    """The quantity as a number without a unit."""
+    return replace(quantity, unit="", family="", base_unit="", base_value=quantity.value, base_high=quantity.high)
+
+
+def _is_of_metres(tokens: Sequence[Token], quantity: Quantity, k: int) -> bool:
+    """Whether the "m" of "with 6m eaves", token k, beside which no word speaks for millions, is a metre."""
+    if quantity.family != "count" or quantity.unit in PERSONS:
         return False
     sense = resolve("m", tokens, k, k + 1)
     return sense is None or sense.scale is None or not sense.cued
 
 
-def _is_beside_money(tokens: Sequence[Token], quantity: Quantity) -> bool:
+def _is_beside_money(tokens: Sequence[Token], quantity: Quantity, k: int) -> bool:
     """Whether "10m" is a length, since only another amount is of money: "led strip 10m under 20 dollars"."""
+    if quantity.unit or quantity.comparator != "=":
+        return False
+    if any(not _COUNTED.isdisjoint(_amounts_of(t.low)) for t in (*tokens[k - 2 : k - 1], *tokens[k + 1 : k + 2])):
+        return False
     start, end = quantity.value_span
-    k = _letter(tokens, quantity)
-    if not k or quantity.unit or quantity.comparator != "=":
-        return False
-    beside = [*(t.low for t in tokens[k - 2 : k - 1]), *(t.low for t in tokens[k + 1 : k + 2])]
-    if any(w in VALUED or not _COUNTED.isdisjoint(families(w) or ()) for w in beside):
-        return False
     others = [t for t in tokens if not start <= t.start < end]
     paid = [t for t in others if t.low in PAID or t.text in "$€£"]
     if not paid:  # "tripod 1.6m holds 5kg"
         return any(a.kind == "number" and b.low in THINGS for a, b in pairwise(others))
     return tokens[k - 2 : k - 1] != paid[:1]
+
+
+def _amounts_of(word: str) -> frozenset[str]:
+    """The families of a word's amounts, "" for bare numbers; none where nothing is known of it."""
+    return frozenset(("",)) if word in VALUED else families(word) or frozenset()
 
 
 def _letter(tokens: Sequence[Token], quantity: Quantity) -> int:
@@ -165,25 +197,16 @@ def _millions(tokens: Sequence[Token], quantity: Quantity, words: Sequence[str])
     home = not HOMES.isdisjoint(words) and LOCAL.isdisjoint(words) and quantity.comparator in ("<", "<=")
     if letter is None or letter.text != "m" or not (home or _is_of_money(tokens, quantity)):
         return quantity
-    low, high = quantity.value * 1e6, quantity.high * 1e6
-    span = quantity.value_span[0], letter.end
-    return replace(
-        quantity, value=low, high=high, unit="", family="", base_unit="", base_value=low, base_high=high,
-        value_span=span, unit_span=None,
-    )  # fmt: skip
+    low, high, span = quantity.value * 1e6, quantity.high * 1e6, (quantity.value_span[0], letter.end)
+    return _bare(replace(quantity, value=low, high=high, value_span=span, unit_span=None))
 
 
 def _is_of_money(tokens: Sequence[Token], quantity: Quantity) -> bool:
     """Whether the word before an amount has amounts of money or bare numbers, and no length: "aum over 500m"."""
     start = (quantity.comparator_span or quantity.value_span)[0]
     lead = next((t.low for t in reversed(tokens) if t.end <= start and t.low not in ("of", "for", "is", "a")), "")
-    has = frozenset(("",)) if lead in VALUED else families(lead) or frozenset()
-    return not has.isdisjoint(("currency", "")) and "length" not in has
-
-
-def _months(quantity: Quantity, units: Units) -> Quantity:
-    """The "12-18m" of "romper 12-18m" is months: nobody is so long."""
-    return as_unit(quantity, units.get("month"), units)
+    has = _amounts_of(lead)
+    return not _COUNTED.isdisjoint(has) and "length" not in has
 
 
 def _thing(word: str) -> str | None:
