@@ -385,7 +385,8 @@ def load_mentions(
         raise InputError(
             "a quantity's sentence does not exist", value=missing["doc_id"][0], remedy="Build the index again"
         )
-    joined = joined.sort("doc", "value_start", maintain_order=True)
+    if not _ordered(joined):  # as an index is; what is sorted is copied
+        joined = joined.sort("doc", "value_start", maintain_order=True)
     concepts, concept = _codes(stated_concepts(joined, language, given=given))
     units, unit = _codes(joined["unit"])
     bases, base = _codes(joined["base_unit"])
@@ -411,6 +412,12 @@ def load_mentions(
         language=language,
         given=given,
     )
+
+
+def _ordered(rows: pl.DataFrame) -> bool:
+    """Whether mentions stand by sentence, then by position."""
+    doc, start = pl.col("doc").diff(), pl.col("value_start").cast(pl.Int64).diff()
+    return bool(rows.select(((doc > 0) | ((doc == 0) & (start >= 0))).all()).item())
 
 
 def _doubts(
