@@ -140,3 +140,21 @@ def test_a_query_without_judgments_is_refused(tmp_path):
             tmp_path / "bench",
         )
     assert made.queries[0] in str(refused.value)
+
+
+def test_an_interrupted_write_leaves_no_benchmark_and_is_taken_up_again(tmp_path, monkeypatch):
+    bench = as_numbers(tiny_benchmark())
+    block = Judgments._block
+
+    def interrupted(self, start, end, columns):
+        if len(columns) == 3 and start:
+            raise KeyboardInterrupt
+        return block(self, start, end, columns)
+
+    monkeypatch.setattr(judgments, "ROWS", 3)
+    with monkeypatch.context() as patched:
+        patched.setattr(Judgments, "_block", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            write_benchmark(bench, tmp_path / "bench")
+    assert not (tmp_path / "bench").exists()
+    assert write_benchmark(bench, tmp_path / "bench").qrels.equals(bench.qrels)
