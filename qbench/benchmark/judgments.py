@@ -71,7 +71,7 @@ class Judgments:
                 block = self._block(start, end, columns or list(qrels_schema()))
                 yield block if predicate is None else block.filter(predicate)
 
-        return register_io_source(blocks, schema=qrels_schema(), is_pure=True)
+        return register_io_source(blocks, schema=qrels_schema())
 
     def named(self, column: str) -> pl.Series:
         """The distinct ids of a column (query_id, doc_id) that have a judgment."""
