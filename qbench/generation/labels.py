@@ -123,7 +123,8 @@ def _shared(docs: NDArray[np.int64], sources: NDArray[np.int64], share: float) -
     allowed = np.flatnonzero(most <= share * sums)
     if docs.size < FEW or not allowed.size or sums[allowed[-1]] < FEW:
         return docs[: FEW - 1]
-    return docs[_before(sources) < most[allowed[-1]]]
+    kept: NDArray[np.int64] = docs[_before(sources) < most[allowed[-1]]]
+    return kept
 
 
 def _before(codes: NDArray[np.int64]) -> NDArray[np.int64]:
