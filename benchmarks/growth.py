@@ -8,8 +8,8 @@ a library. Seconds are those of the processor (user and system, with worker proc
 changes little; memory is the largest resident size of one process; bytes are those of the step's output. The slope of
 a step is the exponent b of seconds = a * sentences ** b between two sizes: 1 is linear. A folder keeps what is made, so
 that a repeated run makes only what is missing, and prints the figures of a former one from FOLDER/growth.json. With
---given the index takes the quantities that `qbench synth` states, so that larger sizes are cheap; what reads sentences
-is then left out.
+--given the index takes the quantities that `qbench synth` states, and the board those of the benchmark, so that larger
+sizes are cheap; what reads sentences is then left out.
 """
 
 from __future__ import annotations
@@ -106,6 +106,7 @@ def run(folder: Path, size: int, done: set[str], given: bool) -> Iterator[Step]:
     if "leaderboard" not in done:
         systems = [word for system in SYSTEMS for word in ("--systems", system)]
         words = ["leaderboard", place["benchmark"], "-o", place["board"], "--conditions", "given", *systems]
+        words += ["--document-quantities", "stored"] if given else []
         seconds, mb = measured(words)
         yield Step("leaderboard", size, seconds, mb, size_of(place["board"] / "indexes"))
         for row in json.loads((place["board"] / "leaderboard.json").read_text())["rows"]:

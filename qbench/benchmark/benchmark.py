@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar, get_args, overload
 import polars as pl
 
 from qbench.benchmark.audits import Audit
+from qbench.benchmark.judgments import Judgments
 from qbench.benchmark.parquet import SCHEMAS, empty
 from qbench.benchmark.summary import condition_text, sample_queries
 from qbench.benchmark.types import FACTS, Query, Split, query_schema
@@ -27,10 +28,11 @@ SHOWN = 5
 class _Table(Generic[T]):
     """A field that holds a table, or a function that loads it when it is first asked for.
 
-    Training samples may be many times larger than what retrieval needs, and most readers never look at them.
+    Training samples may be many times larger than what retrieval needs, and most readers never look at them. A table
+    without a fallback has to be given.
     """
 
-    def __init__(self, table: str, fallback: Callable[[str], T]) -> None:
+    def __init__(self, table: str, fallback: Callable[[str], T] | None = None) -> None:
         self.slot = f"_{table}"
         self.table = table
         self.fallback = fallback
@@ -43,6 +45,8 @@ class _Table(Generic[T]):
 
     def __get__(self, owner: object | None, kind: type) -> T | None:
         if owner is None:
+            if self.fallback is None:
+                raise AttributeError(self.table)  # dataclasses: no default
             return None  # what dataclasses take for the default
         value = owner.__dict__[self.slot]
         if callable(value):
@@ -51,7 +55,7 @@ class _Table(Generic[T]):
         return table
 
     def __set__(self, owner: object, value: T | Callable[[], T] | None) -> None:
-        owner.__dict__[self.slot] = self.fallback(self.table) if value is None else value
+        owner.__dict__[self.slot] = self.fallback(self.table) if value is None and self.fallback else value
 
 
 def _none(table: str) -> pl.DataFrame | None:
@@ -66,7 +70,7 @@ class Benchmark:
         name: for people: the name of its folder.
         corpus: `corpus_schema`, one row per retrieval unit.
         queries: all splits; `queries_of` picks one.
-        qrels: `qrels_schema`.
+        qrels: `qrels_schema`. They may be given as `Judgments`; `judgments` then reads them without making the table.
         quantities: `quantity_schema`, the corpus' quantities; None where nobody extracted them yet.
         samples, triples: `sample_schema`, `triple_schema`; empty where there is nothing to train on.
         facts: `known_schema`, what a table says of the documents; None where no table decides.
@@ -78,13 +82,13 @@ class Benchmark:
         audit: what people who read its labels found (`qbench.benchmark.audits`); None if nobody did. It belongs to the
             digest that it names: a benchmark that is made from an audited one is not audited.
 
-    Quantities, facts, samples and triples may be given as functions that load them.
+    Judgments, quantities, facts, samples and triples may be given as functions that load them.
     """
 
     name: str
     corpus: pl.DataFrame
     queries: list[Query]
-    qrels: pl.DataFrame
+    qrels: _Table[pl.DataFrame] = _Table("qrels")
     quantities: _Table[pl.DataFrame | None] = _Table("quantities", _none)
     samples: _Table[pl.DataFrame] = _Table("samples", empty)
     triples: _Table[pl.DataFrame] = _Table("triples", empty)
@@ -118,6 +122,17 @@ class Benchmark:
         """The queries of a split, in order."""
         return [query for query in self.queries if query.split == split]
 
+    @property
+    def numbers(self) -> Judgments | None:
+        """Its judgments as numbers; None where they are a table, as they are as soon as `qrels` is asked for."""
+        held = self.__dict__["_qrels"]
+        return held if isinstance(held, Judgments) else None
+
+    @property
+    def judgments(self) -> pl.LazyFrame:
+        """`qrels` for what reads them once: numbers stay numbers, and become ids block by block."""
+        return self.qrels.lazy() if self.numbers is None else self.numbers.scan()
+
     def query_table(self) -> pl.DataFrame:
         """The queries as a table (`query_schema`)."""
         return pl.DataFrame([query.to_row() for query in self.queries], schema=query_schema())
@@ -126,6 +141,13 @@ class Benchmark:
         """A table by name, a key of `SCHEMAS`; None where the benchmark has none of it."""
         table: pl.DataFrame | None = self.query_table() if name == "queries" else getattr(self, name)
         return table
+
+    def holds(self, name: str) -> bool:
+        """Whether a table by name, a key of `SCHEMAS`, has rows."""
+        if name == "qrels":
+            return self.judgments.head(1).collect().height > 0
+        frame = self.table(name)
+        return frame is not None and frame.height > 0
 
     def _repr_html_(self) -> str:
         answers = dict(self.qrels.filter(pl.col("grade") > 0).group_by("query_id").len().iter_rows())
@@ -163,7 +185,8 @@ def content_digest(benchmark: Benchmark) -> str:
 
 def unanswered(benchmark: Benchmark) -> list[str]:
     """Ids of the queries without a relevant document; a training query may have a positive sample instead."""
-    answered = set(benchmark.qrels.filter(pl.col("grade") > 0)["query_id"].unique())
+    relevant = benchmark.judgments.filter(pl.col("grade") > 0).select(pl.col("query_id").unique())
+    answered = set(relevant.collect(engine="streaming")["query_id"])
     trained = set(benchmark.samples.filter(pl.col("label") == 1)["query_id"].unique())
     return [
         query.query_id

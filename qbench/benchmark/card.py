@@ -43,11 +43,11 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
     """Counts of documents, queries, judgments and samples, as nested dicts for JSON."""
     queries = benchmark.queries
     families = _families(benchmark)
-    grades = benchmark.qrels.group_by("grade").len().sort("grade")
+    grades = benchmark.judgments.group_by("grade").len().sort("grade").collect(engine="streaming")
     content: dict[str, Any] = {
         "documents": benchmark.corpus.height,
         "queries": len(queries),
-        "judgments": benchmark.qrels.height,
+        "judgments": int(grades["len"].sum()),
         "quantities": None if benchmark.quantities is None else benchmark.quantities.height,
         **({} if benchmark.facts is None else {"facts": benchmark.facts.height}),
         "samples": benchmark.samples.height,
@@ -148,7 +148,7 @@ def _header(benchmark: Benchmark, name: str, licence: str) -> str:
 
 def _present(benchmark: Benchmark) -> list[str]:
     """The tables that hold rows; `datasets` cannot load one without."""
-    return [table for table in SCHEMAS if (frame := benchmark.table(table)) is not None and frame.height]
+    return [table for table in SCHEMAS if benchmark.holds(table)]
 
 
 def _tables(content: Mapping[str, Any]) -> str:
@@ -246,7 +246,9 @@ def examples(benchmark: Benchmark) -> list[str]:
     chosen = spread(benchmark.queries, EXAMPLES)
     if not chosen:
         return []
-    relevant = benchmark.qrels.filter(pl.col("grade") > 0, pl.col("query_id").is_in([q.query_id for q in chosen]))
+    relevant = benchmark.judgments.filter(
+        pl.col("grade") > 0, pl.col("query_id").is_in([query.query_id for query in chosen])
+    ).collect()
     best = relevant.sort("grade", descending=True, maintain_order=True).unique("query_id", keep="first")
     documents = dict(zip(best["query_id"], best["doc_id"], strict=True))
     texts = benchmark.corpus.filter(pl.col("doc_id").is_in(best["doc_id"].to_list()))

@@ -63,7 +63,7 @@ def _open_own(path: Path) -> Benchmark:
         name=path.resolve().name,
         corpus=read("corpus"),
         queries=_queries(read("queries"), path / "queries.parquet"),
-        qrels=read("qrels"),
+        qrels=later("qrels"),
         quantities=later("quantities") if "quantities.parquet" in manifest.files else None,
         samples=later("samples"),
         triples=later("triples"),
@@ -108,7 +108,8 @@ def write_benchmark(benchmark: Benchmark, folder: str | Path, *, overwrite: bool
     key = benchmark_key(benchmark)
     if finished(folder, KIND, key):
         return open_benchmark(folder)
-    tables = {name: conform(frame, name) for name in SCHEMAS if (frame := benchmark.table(name)) is not None}
+    names = [name for name in SCHEMAS if name != "qrels" or benchmark.numbers is None]
+    tables = {name: conform(frame, name) for name in names if (frame := benchmark.table(name)) is not None}
     _refuse_dangling(benchmark)
     _refuse_unanswerable(benchmark)
     params = {name: value for name, value in benchmark.params.items() if name != "counts"}
@@ -117,6 +118,8 @@ def write_benchmark(benchmark: Benchmark, folder: str | Path, *, overwrite: bool
             return open_benchmark(folder)
         for name, frame in tables.items():
             write_table(frame, name, draft.folder)
+        if benchmark.numbers is not None:
+            benchmark.numbers.write(draft.folder / "qrels.parquet")
         draft.counts = {"content": summary(benchmark), "made": benchmark.params.get("counts", {})}
         (draft.folder / CARD).write_text(card(benchmark, folder.name, key), encoding="utf-8", newline="\n")
     return open_benchmark(folder)
@@ -125,7 +128,7 @@ def write_benchmark(benchmark: Benchmark, folder: str | Path, *, overwrite: bool
 def _refuse_dangling(benchmark: Benchmark) -> None:
     queries = pl.Series([query.query_id for query in benchmark.queries], dtype=pl.String)
     for column, ids in (("query_id", queries), ("doc_id", benchmark.corpus["doc_id"])):
-        named = benchmark.qrels[column].unique()
+        named = benchmark.qrels[column].unique() if benchmark.numbers is None else benchmark.numbers.named(column)
         unknown = named.filter(~named.is_in(ids.implode()))
         if unknown.len():
             row = benchmark.qrels[column].is_in(unknown.implode()).arg_max() or 0

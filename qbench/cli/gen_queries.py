@@ -84,6 +84,7 @@ def gen_queries(
     from qbench.cli import console
     from qbench.generation.generate import generate, rewriting_forecast
     from qbench.index.disk import Index
+    from qbench.store import read_manifest
     from qbench.work.pool import in_processes
 
     opened = Index.open(index)
@@ -109,7 +110,7 @@ def gen_queries(
         console.note("no expansions were given, so there are only seen and unseen queries")
     if rewriting is not None:
         note_spent(rewriting.asking, benchmark.params["counts"]["rewriting"]["asked by"])
-    _report(benchmark, output_format)
+    _report(benchmark, read_manifest(folder).counts["content"]["judgments"], output_format)
 
 
 def _rewriting(
@@ -125,7 +126,7 @@ def _rewriting(
     return None
 
 
-def _report(benchmark: Benchmark, output_format: Format) -> None:
+def _report(benchmark: Benchmark, judgments: int, output_format: Format) -> None:
     from qbench.benchmark.card import printable
     from qbench.cli import console
     from qbench.generation.report import sample_queries, unasked_units, unusual
@@ -144,7 +145,7 @@ def _report(benchmark: Benchmark, output_format: Format) -> None:
     texts = "documents" if benchmark.factual else "sentences"
     lines += [
         "",
-        f"{benchmark.corpus.height:,} {texts}, {len(benchmark.queries):,} queries, {benchmark.qrels.height:,} "
+        f"{benchmark.corpus.height:,} {texts}, {len(benchmark.queries):,} queries, {judgments:,} "
         f"judgments, {benchmark.samples.height:,} samples, {benchmark.triples.height:,} triples",
         "",
         *(f"  {printable(query.text)}" for query in sample_queries(benchmark)),

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qbench.benchmark.types import SPLITS, Query, Split, qrels_schema, sample_schema, triple_schema
+from qbench.benchmark.judgments import Judgments
+from qbench.benchmark.types import SPLITS, Query, Split, sample_schema, triple_schema
 from qbench.generation.samples import Row, triples
 
 
@@ -24,7 +25,7 @@ class Collection:
 
     queries: list[Query] = field(init=False, default_factory=list)
     rejected: Counter[str] = field(init=False, default_factory=Counter)
-    _judged: list[tuple[str, NDArray[np.int64], NDArray[np.int8]]] = field(init=False, default_factory=list)
+    _judged: list[tuple[str, NDArray[np.int32], NDArray[np.int8]]] = field(init=False, default_factory=list)
     _samples: list[Row] = field(init=False, default_factory=list)
     _triples: list[Row] = field(init=False, default_factory=list)
     _texts: set[str] = field(init=False, default_factory=set)
@@ -34,19 +35,14 @@ class Collection:
         """All queries, by split, then by id."""
         return sorted(self.queries, key=lambda query: (SPLITS.index(query.split), query.query_id))
 
-    def qrels(self, doc_ids: pl.Series) -> pl.DataFrame:
+    def qrels(self, doc_ids: pl.Series) -> Judgments:
         """All judgments, by query, then in the order of the corpus, whose ids are given."""
         judged = sorted(self._judged, key=lambda item: item[0])
-        docs = np.concatenate([docs for _, docs, _ in judged])
-        return pl.DataFrame(
-            {
-                "query_id": pl.Series([name for name, _, _ in judged])
-                .repeat_by(pl.Series([docs.size for _, docs, _ in judged]))
-                .explode(),
-                "doc_id": doc_ids.gather(docs),
-                "grade": np.concatenate([grades for _, _, grades in judged]),
-            },
-            schema=qrels_schema(),
+        return Judgments(
+            [name for name, _, _ in judged],
+            doc_ids,
+            [docs for _, docs, _ in judged],
+            [grades for _, _, grades in judged],
         )
 
     def samples(self) -> pl.DataFrame:
@@ -56,6 +52,10 @@ class Collection:
     def triples(self) -> pl.DataFrame:
         """All triples, by query."""
         return pl.DataFrame(self._triples, schema=triple_schema()).sort("query_id", maintain_order=True)
+
+    def _judge(self, name: str, docs: NDArray[np.int64], grades: NDArray[np.int8]) -> None:
+        """Keep a query's judgments: its judged documents, ascending, and how they are judged."""
+        self._judged.append((name, docs.astype(np.int32), grades.astype(np.int8)))
 
     def _add_samples(self, rows: list[Row]) -> None:
         self._samples += rows

@@ -308,6 +308,7 @@ def _plan(
     if options.corpus == "quantities":
         sentences = sentences.join(quantities.select("doc_id").unique(), on="doc_id", how="semi", maintain_order="left")
     mentions = load_mentions(sentences, quantities, index.extractor_options().language, given=index.given)
+    del quantities  # the mentions have a table of their own
     pairs, refused = usable_pairs(mentions, options)
     splits = split_concepts(pairs, mentions, expansions, options)
     units = load_units(index.extractor_options().units_file)

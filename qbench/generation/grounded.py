@@ -162,7 +162,7 @@ class GroundedQueries(Collection):
             self._add_samples(rows)
         if split == "train":
             self._trained.update(topic.attributes)
-        self._judge(query, judged, negatives)
+        self._judge(query.query_id, *self._judged_units(query, judged, negatives))
         self.queries.append(query)
         self._texts.add(asked.text.lower())
         self._split_of[meaning] = split
@@ -226,11 +226,14 @@ class GroundedQueries(Collection):
             "value_end": end,
         }
 
-    def _judge(self, query: Query, judged: Judged, negatives: NDArray[np.int64]) -> None:
+    def _judged_units(
+        self, query: Query, judged: Judged, negatives: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        """The units that a query has judgments of, ascending, and their grades."""
         rng = generator(self.options.seed, "judged", query.query_id)
         few = rng.choice(negatives, min(negatives.size, self.options.judged), replace=False)
         units = np.union1d(np.flatnonzero(judged.grades), few)
-        self._judged.append((query.query_id, units, judged.grades[units]))
+        return units, judged.grades[units]
 
     def corpus(self) -> pl.DataFrame:
         """The retrieval units."""

@@ -6,6 +6,7 @@ The mentions lie in a folder, mapped into memory: the workers of a machine share
 from __future__ import annotations
 
 import json
+from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -25,7 +26,7 @@ from qbench.index.disk import Index
 from qbench.store import read_json, write_json
 from qbench.work.tasks import Shard, Task
 
-LAST = ".json"
+LAST = ".labels.json"
 _CODES = ("doc", "concept", "unit", "base")
 _TABLE, _SENTENCES, _SAID = "mentions.arrow", "sentences.arrow", "names.json"
 
@@ -103,11 +104,16 @@ def process(payload: str, made: Labeller) -> Shard:
 
 
 def _row(found: Outcome) -> dict[str, Any]:
-    return {**found.__dict__, "docs": found.docs.tolist(), "grades": found.grades.tolist()}
+    # A common concept has millions of answers: their bytes, not a number of Python for each.
+    docs, grades = (b64encode(each.tobytes()).decode() for each in (found.docs.astype("<i4"), found.grades))
+    return {**found.__dict__, "docs": docs, "grades": grades}
 
 
 def outcomes(content: bytes) -> Iterator[tuple[str, Outcome]]:
     """What `process` made: the id of each query, and its outcome."""
     for name, row in json.loads(content).items():
-        arrays = {"docs": np.array(row["docs"], np.int64), "grades": np.array(row["grades"], np.int8)}
+        docs, grades = (
+            np.frombuffer(b64decode(row[part]), dtype) for part, dtype in (("docs", "<i4"), ("grades", "i1"))
+        )
+        arrays = {"docs": docs.astype(np.int64), "grades": grades.astype(np.int8)}
         yield name, Outcome(**{**row, **arrays, "rejected": Counter(row["rejected"])})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -94,15 +93,9 @@ def capped(labels: Labels, mentions: Mentions, options: GenerationOptions) -> La
     both would make many judgments of one. The shares hold of what is kept.
     """
     order = labels.relevant[np.argsort(-labels.grades, kind="stable")]
-    seen: Counter[int] = Counter()
-    kept = []
-    for doc in order.tolist():
-        alike = int(mentions.alike[doc])
-        if seen[alike] < options.alike:
-            seen[alike] += 1
-            kept.append(doc)
+    kept = order[_before(mentions.alike[order]) < options.alike]
     if mentions.source.max(initial=0) > 0:  # of a single document, all is of it
-        kept = _shared(kept, mentions.source[kept].tolist(), options.document_share)
+        kept = _shared(kept, mentions.source[kept], options.document_share)
     keep = np.isin(labels.relevant, kept)
     if keep.all():
         return labels
@@ -116,25 +109,34 @@ def capped(labels: Labels, mentions: Mentions, options: GenerationOptions) -> La
     )
 
 
-def _shared(docs: Sequence[int], sources: Sequence[int], share: float) -> list[int]:
+def _shared(docs: NDArray[np.int64], sources: NDArray[np.int64], share: float) -> NDArray[np.int64]:
     """The first of some sentences of which no source has more than a share, or the first `FEW` less one.
 
-    >>> _shared([10, 11, 12, 13, 14, 15], [0, 0, 0, 0, 1, 1], 0.5)
+    >>> _shared(np.array([10, 11, 12, 13, 14, 15]), np.array([0, 0, 0, 0, 1, 1]), 0.5).tolist()
     [10, 11, 14, 15]
-    >>> _shared([10, 11, 12, 13, 14], [0, 0, 0, 0, 0], 0.5)
+    >>> _shared(np.array([10, 11, 12, 13, 14]), np.array([0, 0, 0, 0, 0]), 0.5).tolist()
     [10, 11, 12]
     """
-    counts = Counter(sources).values()
-    sums = {most: sum(min(number, most) for number in counts) for most in range(1, max(counts, default=0) + 1)}
-    most = max((most for most, all_of_them in sums.items() if most <= share * all_of_them), default=0)
-    if len(docs) < FEW or sums.get(most, 0) < FEW:
-        return list(docs[: FEW - 1])
-    taken: Counter[int] = Counter()
-    kept = []
-    for doc, source in zip(docs, sources, strict=True):
-        taken[source] += 1
-        kept += [doc] if taken[source] <= most else []
+    counts = np.sort(np.unique(sources, return_counts=True)[1])
+    most = np.arange(1, counts.max(initial=0) + 1)
+    sums = np.cumsum(counts.size - np.searchsorted(counts, most))  # of all sources, at most so many of each
+    allowed = np.flatnonzero(most <= share * sums)
+    if docs.size < FEW or not allowed.size or sums[allowed[-1]] < FEW:
+        return docs[: FEW - 1]
+    kept: NDArray[np.int64] = docs[_before(sources) < most[allowed[-1]]]
     return kept
+
+
+def _before(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many of the same code stand before each.
+
+    >>> _before(np.array([7, 3, 7, 7, 3])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    order = np.argsort(codes, kind="stable")
+    before = np.empty(codes.size, dtype=np.int64)
+    before[order] = np.arange(codes.size) - np.searchsorted(codes[order], codes[order])
+    return before
 
 
 def _look_up(condition: Condition, mentions: Mentions) -> tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.int64]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 from typing import TypeVar
 
 import numpy as np
@@ -171,9 +173,7 @@ class Mentions:
     @cached_property
     def alike(self) -> NDArray[np.int64]:
         """Shape (sentences,): the first sentence that differs in nothing but numbers, case and white space."""
-        first: dict[str, int] = {}
-        texts = (" ".join(_NUMBERS.sub("0", text.lower()).split()) for text in self.texts)
-        return np.array([first.setdefault(text, doc) for doc, text in enumerate(texts)], dtype=np.int64)
+        return _firsts(" ".join(_NUMBERS.sub("0", text.lower()).split()) for text in self.texts)
 
     @cached_property
     def _said(self) -> dict[str, NDArray[np.int64]]:
@@ -182,7 +182,7 @@ class Mentions:
         Abbreviations stand as they are written.
         """
         folds: dict[str, Concept] = {}
-        said: dict[str, list[int]] = {}
+        said: dict[str, array[int]] = {}
         for doc, text in enumerate(self.texts):
             words: set[str] = set()
             for word in set(_WORD.findall(text.lower())):
@@ -190,8 +190,8 @@ class Mentions:
                     folds[word] = concept_words((word,), self.language)
                 words.update(folds[word])
             for word in words if self.given else {*map(gist, words), *shorts_in(text)}:
-                said.setdefault(word, []).append(doc)
-        return {word: np.array(docs, dtype=np.int64) for word, docs in said.items()}
+                said.setdefault(word, array("q")).append(doc)
+        return {word: np.frombuffer(docs, dtype=np.int64) for word, docs in said.items()}
 
     def docs_saying(self, concept: Concept) -> NDArray[np.int64]:
         """The sentences whose text says one of a query's alternatives, wherever, ascending.
@@ -236,9 +236,7 @@ class Mentions:
     @cached_property
     def _first_of_text(self) -> NDArray[np.int64]:
         """Shape (sentences,): the first sentence with the same text, but for case and white space."""
-        first: dict[str, int] = {}
-        texts = (" ".join(text.lower().split()) for text in self.texts)
-        return np.array([first.setdefault(text, doc) for doc, text in enumerate(texts)], dtype=np.int64)
+        return _firsts(" ".join(text.lower().split()) for text in self.texts)
 
     def distinct(self, docs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Some sentences without those that repeat the text of another one of them, ascending."""
@@ -332,6 +330,20 @@ class Mentions:
         return entry
 
 
+def _firsts(texts: Iterable[str]) -> NDArray[np.int64]:
+    """Shape (texts,): the first text that is the same as each, found by digests, which take less memory.
+
+    >>> _firsts(["a", "b", "a", "", "b"]).tolist()
+    [0, 1, 0, 3, 1]
+    """
+    digests = bytearray()
+    for text in texts:
+        digests += blake2b(text.encode(), digest_size=16).digest()
+    halves = pl.DataFrame(np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2), schema=["a", "b"])
+    rows = halves.with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))
+    return rows.select(pl.col("row").first().over("a", "b"))["row"].to_numpy()
+
+
 def _keep(cache: dict[K, V], key: K, value: V) -> None:
     if len(cache) >= CACHE:
         cache.clear()
@@ -373,7 +385,8 @@ def load_mentions(
         raise InputError(
             "a quantity's sentence does not exist", value=missing["doc_id"][0], remedy="Build the index again"
         )
-    joined = joined.sort("doc", "value_start", maintain_order=True)
+    if not _ordered(joined):  # as an index is; what is sorted is copied
+        joined = joined.sort("doc", "value_start", maintain_order=True)
     concepts, concept = _codes(stated_concepts(joined, language, given=given))
     units, unit = _codes(joined["unit"])
     bases, base = _codes(joined["base_unit"])
@@ -399,6 +412,12 @@ def load_mentions(
         language=language,
         given=given,
     )
+
+
+def _ordered(rows: pl.DataFrame) -> bool:
+    """Whether mentions stand by sentence, then by position."""
+    doc, start = pl.col("doc").diff(), pl.col("value_start").cast(pl.Int64).diff()
+    return bool(rows.select(((doc > 0) | ((doc == 0) & (start >= 0))).all()).item())
 
 
 def _doubts(

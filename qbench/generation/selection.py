@@ -116,7 +116,7 @@ class Selection(Collection):
         self._add_samples(found.samples)
         if query.split == "train" and query.kind == "seen":
             self._trained.update(condition.concept for condition in query.conditions)
-        self._judged.append((query.query_id, found.docs, found.grades))
+        self._judge(query.query_id, found.docs, found.grades)
         self.queries.append(query)
         self._texts.add(query.text.lower())
         self._split_of.setdefault(_meaning(query), query.split)

@@ -52,10 +52,10 @@ def test_another_content_has_another_digest():
     assert content_digest(made) != content_digest(other)
 
 
-def test_samples_are_read_when_they_are_asked_for(tmp_path):
+def test_judgments_and_samples_are_read_when_they_are_asked_for(tmp_path):
     write_benchmark(tiny_benchmark(), tmp_path / "bench")
     opened = open_benchmark(tmp_path / "bench")
-    for name in ("samples", "triples", "quantities"):
+    for name in ("qrels", "samples", "triples", "quantities"):
         (tmp_path / "bench" / f"{name}.parquet").unlink()
     assert opened.corpus.height == 12
     with pytest.raises(InputError, match="no such file"):
