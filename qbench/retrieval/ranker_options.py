@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal
 from qbench.errors import OptionError
 from qbench.llm.api_keys import without_secrets
 from qbench.options import again, option
+from qbench.retrieval.coded_weights import CODE_WEIGHT, TOKEN_WEIGHT
 from qbench.scoring.phi import FAMILIES
 
 DType = Literal["float32", "float16", "int8"]
@@ -350,8 +351,8 @@ class MultiVectorOptions:
 class CodedOptions(MultiVectorOptions):
     """Options of coded late interaction."""
 
-    code_weight: float = option(10.0, help="What a mention that satisfies a condition adds to a score", low=0)
-    token_weight: float = option(10.0, help="Weight of how near its tokens are to the query's words", low=0)
+    code_weight: float = option(CODE_WEIGHT, help="What a mention that satisfies a condition adds to a score", low=0)
+    token_weight: float = option(TOKEN_WEIGHT, help="Weight of how near its tokens are to the condition's words", low=0)
     word_weight: float = option(0.0, help="What it adds where its concept has the query's words", low=0)
 
     def __post_init__(self) -> None:

@@ -17,7 +17,7 @@ from qbench.models.multi_vector import token_offsets
 from qbench.models.single_vector import Role
 from qbench.quantities.types import Quantity, Span
 from qbench.retrieval.coded import mention_tokens, search_tokens, stated_ends
-from qbench.retrieval.ranker_options import CodedOptions
+from qbench.retrieval.coded_weights import CODE_WEIGHT, TOKEN_WEIGHT
 from qbench.scoring.value_code import DIMENSION, ValueCode, ends, unit_name
 from qbench.training.outputs import Embedded
 from qbench.training.students import LateInteractionStudent
@@ -42,8 +42,8 @@ class CodedStudent(LateInteractionStudent):
     """
 
     code: ValueCode = field(default_factory=lambda: ValueCode({}))
-    token_weight: float = CodedOptions.token_weight
-    code_weight: float = CodedOptions.code_weight
+    token_weight: float = TOKEN_WEIGHT
+    code_weight: float = CODE_WEIGHT
 
     reads_numbers: ClassVar[bool] = True
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from qbench.benchmark.types import Kind as QueryKind
 from qbench.options import again, check, option, refusal
-from qbench.retrieval.ranker_options import CodedOptions
+from qbench.retrieval.coded_weights import CODE_WEIGHT, TOKEN_WEIGHT
 from qbench.training.kinds import METHODS, Kind, Method
 from qbench.training.losses import LOSSES
 from qbench.training.losses.numeric import Contrast
@@ -214,14 +214,14 @@ class ContrastiveRecipe(Recipe):
         keyed=False,
     )
     code_weight: float = option(
-        CodedOptions.code_weight,
+        CODE_WEIGHT,
         help="What a mention that satisfies a condition adds to a score.",
         low=0,
         models=("codedcolbert",),
         keyed=False,
     )
     token_weight: float = option(
-        CodedOptions.token_weight,
+        TOKEN_WEIGHT,
         help="Weight of how near its tokens are to the query's words.",
         low=0,
         models=("codedcolbert",),

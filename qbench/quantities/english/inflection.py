@@ -58,13 +58,15 @@ def singular(noun: str) -> str:
 
     >>> singular("employees"), singular("companies"), singular("boxes"), singular("business"), singular("people")
     ('employee', 'company', 'box', 'business', 'people')
-    >>> singular("movies")
-    'movie'
+    >>> singular("movies"), singular("T470s")
+    ('movie', 'T470s')
     """
     head, space, last = noun.rpartition(" ")
     low = last.lower()
     if low in _IRREGULAR:
         last = _IRREGULAR[low]
+    elif low[:1].isalpha() and low[-2:-1].isdigit():
+        pass  # a model's name: a T470s is no T470
     elif len(low) > 3 and low.endswith("s") and not low.endswith(_SINGULAR_S):
         if low.endswith("ies"):
             last = last[:-3] + "y"
