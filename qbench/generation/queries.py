@@ -315,7 +315,7 @@ class Plan:
                 comparator = ">"
             seen = distribution(self.mentions.value[joint])
             comparator = askable(comparator, value, seen)
-            ask = around(comparator, value, seen, rng, sizes(self.mentions.value[all_rows]))
+            ask = around(comparator, value, seen, rng, sizes(self.seen(topic)))
             asks.append((comparator, ask, topic.unit))
         return asks
 

@@ -75,14 +75,10 @@ def choose_value(
     return _bound(comparator, seen, rng, at_random, avoid, enough)
 
 
-def sizes(values: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """The few values that nearly all of many things have: 4, 8 and 16 GB; None if they have others, or are few things.
-
-    Args:
-        values: shape (n,), with repetition.
-    """
-    few = usual(values)
-    return few if few is not None and values.size >= OF_A_SIZE * few.size else None
+def sizes(seen: Distribution) -> NDArray[np.float64] | None:
+    """The few values that nearly all of many things have (4, 8, 16 GB); None if they have others, or are few things."""
+    few = usual(np.repeat(seen.values, seen.counts))
+    return few if few is not None and seen.total >= OF_A_SIZE * few.size else None
 
 
 def _slips(seen: Distribution) -> NDArray[np.bool_]:
@@ -142,7 +138,7 @@ def _bound(
     avoid: frozenset[Ask],
     enough: int,
 ) -> Ask | None:
-    mean, few = seen.mean, sizes(np.repeat(seen.values, seen.counts))
+    mean, few = seen.mean, sizes(seen)
     candidates = {rounded(value, ROUND) for value in seen.values.tolist()} if few is None else set(few.tolist())
     if not at_random and mean and few is None:
         step = _step(seen)

@@ -222,7 +222,7 @@ class ContrastiveRecipe(Recipe):
     )
     token_weight: float = option(
         TOKEN_WEIGHT,
-        help="Weight of how near its tokens are to the query's words.",
+        help="Weight of how near its tokens are to the condition's words.",
         low=0,
         models=("codedcolbert",),
         keyed=False,

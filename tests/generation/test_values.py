@@ -189,14 +189,14 @@ def test_sizes_are_asked_for_as_they_are(comparator, seed, at_random):
 @given(comparator=st.sampled_from(["<", ">"]), value=st.sampled_from([4.0, 8.0, 16.0]), seed=st.integers(0, 500))
 def test_sizes_beyond_a_value_are_those_of_all_things(comparator, value, seed):
     one = distribution(np.array([value, value]))
-    low, _ = around(comparator, value, one, np.random.default_rng(seed), sizes(SIZES))
+    low, _ = around(comparator, value, one, np.random.default_rng(seed), sizes(distribution(SIZES)))
     assert low in SIZES
     assert low > value if comparator == "<" else low < value
 
 
 def test_figures_that_a_text_repeats_are_no_sizes():
-    assert sizes(np.array([18.3, 18.3, 23.5, 23.5, 23.5])) is None
-    assert sizes(SIZES).tolist() == [2.0, 4.0, 8.0, 16.0, 32.0]
+    assert sizes(distribution(np.array([18.3, 18.3, 23.5, 23.5, 23.5]))) is None
+    assert sizes(distribution(SIZES)).tolist() == [2.0, 4.0, 8.0, 16.0, 32.0]
 
 
 @pytest.mark.parametrize(("value", "bound"), [(8.0, 7.0), (12.0, 10.0), (1.0, 0.9)])
