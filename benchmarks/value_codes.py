@@ -18,6 +18,7 @@ from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.disk import open_benchmark
 from qbench.quantities.conditions import MET, verdicts
 from qbench.quantities.types import from_row
+from qbench.quantities.units import load_units
 from qbench.randomness import generator
 from qbench.retrieval.coded import value_code
 from qbench.scoring.value_code import unit_name
@@ -33,7 +34,7 @@ def measured(benchmark: Benchmark, most: int) -> dict[str, float]:
     if benchmark.quantities is None:
         raise SystemExit(f"{benchmark.name} has no table of quantities")
     table = benchmark.quantities
-    code = value_code(table)
+    code = value_code(table, load_units())
     order = generator(13, "mentions of value codes").permutation(table.height)[:most]
     mentions = [from_row(row) for row in table[np.sort(order)].iter_rows(named=True)]
     codes = [code.mention(one) for one in mentions]

@@ -37,7 +37,7 @@ REVISIONS: dict[str, int] = {
     "dense": 2,
     "sparse": 2,
     "compressed vectors": 2,
-    "coded token vectors": 6,
+    "coded token vectors": 7,
     "token vectors": 2,
     "centroid index": 1,
     "candidate recall": 1,

@@ -1,21 +1,20 @@
 """Coded late interaction: token vectors with reserved dimensions in which MaxSim itself compares quantities.
 
-    document   [v_j ; 0 ; 0] for each token j, and for each code x of a mention [v_j ; x ; h_j] for each token of its
+    document   [v_j ; 0 ; h_j] for each token j, and for each code x of a mention [v_j ; x ; 0] for each token of its
                value, unit and concept
-    query      [v_i ; 0 ; 0] for each token i, and for each condition [b/n v_i ; a/n w ; c/n h_i] for the n words of its
-               concept, or all search words
+    query      [v_i ; 0 ; c s_i h_i] for each token i, and for each condition [b/n v_i ; a/n w ; 0] for the n words of
+               its concept, or all search words
 
-with x and w of `qbench.scoring.value_code`, h the `word_code` of the folded word that a token is of (0 in a value; left
-out where c is 0), and a = `code_weight`, b = `token_weight` and c = `word_weight`: a word of the query finds its best
-partner among tokens of mentions that satisfy the condition. Nothing has to be trained for it, and the index is that of
-every other multi-vector model: one matrix, MaxSim, candidates from centroids, compression. Documents' quantities are
-read when the index is made.
+with x and w of `qbench.scoring.value_code`, h the `word_code` of the folded word that a token is of, s what a search
+word is worth by the number of texts that have it (`qbench.retrieval.coded_words`; h is left out where c is 0), and
+a = `code_weight`, b = `token_weight` and c = `term_weight`: a word of the query finds its best partner among tokens of
+mentions that satisfy the condition. Nothing has to be trained for it, and the index is that of every other multi-vector
+model: one matrix, MaxSim, candidates from centroids, compression. Documents' quantities are read when the index is made.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -28,17 +27,17 @@ from qbench.models.limits import with_smaller_batches
 from qbench.models.multi_vector import MultiVector, load_multi_vector_encoder, token_offsets
 from qbench.models.numbers import Span, token_owners
 from qbench.models.single_vector import Role
-from qbench.quantities.concept_match import folded
 from qbench.quantities.types import Condition, Quantity
+from qbench.quantities.units import Units
 from qbench.quantities.written import condition_spans
+from qbench.retrieval.coded_words import WordCodes
 from qbench.retrieval.late_interaction import LateInteraction, open_late_interaction
 from qbench.retrieval.ranker_options import CodedOptions
 from qbench.retrieval.rankers import OpenedRanker, RankerContext, Search
+from qbench.retrieval.rates import amount_of
 from qbench.retrieval.shared_texts import mentions_by_text
 from qbench.retrieval.systems import Stage
-from qbench.scoring.value_code import DIMENSION, WORD_SIGNS, ValueCode, ends, unit_names, word_code
-
-_WORD = re.compile(r"\w+")
+from qbench.scoring.value_code import DIMENSION, WORD_SIGNS, Amount, ValueCode, compared_units, ends
 
 
 class Weights(NamedTuple):
@@ -47,12 +46,12 @@ class Weights(NamedTuple):
     Attributes:
         token: weight of how near they are to it.
         value: what a mention that satisfies the condition adds to a score.
-        word: what mentions add whose concept or unit has the same words, in other forms, too.
+        term: what a word of the query adds that few texts have, in texts that have it.
     """
 
     token: float
     value: float
-    word: float
+    term: float
 
 
 _NONE = Weights(0.0, 0.0, 0.0)
@@ -66,13 +65,13 @@ class CodedEncoder:
         encoder: the model.
         code: the grids of the corpus' units.
         mentions: of a document's text.
-        words: whether vectors have codes of words, too.
+        words: codes of words, which vectors have, too; None for none.
     """
 
     encoder: MultiVector
     code: ValueCode
     mentions: Callable[[str], Sequence[Quantity]]
-    words: bool = False
+    words: WordCodes | None = None
 
     @property
     def dimension(self) -> int:
@@ -92,14 +91,11 @@ class CodedEncoder:
         """Number of vectors of each text, and all vectors in order; queries have zeros for codes, see `question`."""
         rows = []
         for text, (vectors, offsets) in zip(texts, self._tokens(texts, role), strict=True):
-            parts = [_with_codes(vectors)]
-            mentions = self.mentions(text) if role == "document" else ()
-            words = self._word_codes(text, offsets) if mentions else None
-            for mention in mentions:
-                owners = mention_tokens(offsets, mention)
-                own = owners >= 0
-                named = None if words is None else words[own] * (owners[own] > 0)[:, None]
-                parts += [_with_codes(vectors[own], code, named) for code in self.code.mention(mention)]
+            words = self.words.codes(text, offsets) if self.words and role == "document" else None
+            parts = [_with_codes(vectors, None, words)]
+            for mention in self.mentions(text) if role == "document" else ():
+                own = mention_tokens(offsets, mention)
+                parts += [_with_codes(vectors[own], code) for code in self.code.mention(mention)]
             rows.append(np.concatenate(parts)[:, : self.dimension])
         lengths = np.array([len(some) for some in rows], np.int64)
         return lengths, np.concatenate(rows) if rows else np.empty((0, self.dimension), np.float32)
@@ -112,27 +108,17 @@ class CodedEncoder:
             weights: of what its words look for.
         """
         ((vectors, offsets),) = self._tokens([search.text], "query")
-        words = self._word_codes(search.text, offsets)
-        parts = [_with_codes(vectors)]
-        meant = search_tokens(search.text, offsets, search.conditions, search.terms)
+        searched = searched_tokens(search.text, offsets, search.conditions, search.terms)
+        terms = None
+        if self.words:
+            worth = self.words.worth(search.text, offsets, searched)
+            terms = weights.term * worth[:, None] * self.words.codes(search.text, offsets)
+        parts = [_with_codes(vectors, None, terms)]
+        meant = search_tokens(search.text, offsets, search.conditions, searched)
         for condition, own in zip(search.conditions, meant, strict=True):
-            token, value, word = (np.float32(weight / len(own)) for weight in weights)
-            named = None if words is None else word * words[own]
-            parts.append(_with_codes(token * vectors[own], value * self.code.condition(condition), named))
+            token, value = np.float32(weights.token / len(own)), np.float32(weights.value / len(own))
+            parts.append(_with_codes(token * vectors[own], value * self.code.condition(condition)))
         return np.concatenate(parts)[:, : self.dimension]
-
-    def _word_codes(self, text: str, offsets: Sequence[Span]) -> NDArray[np.float32] | None:
-        """The code of the folded word that each token is of, zeros for none, shape (tokens, WORD_SIGNS); or None."""
-        if not self.words:
-            return None
-        words = list(_WORD.finditer(text))
-        owners = token_owners(offsets, [match.span() for match in words])
-        codes = np.zeros((len(offsets), WORD_SIGNS), np.float32)
-        for place, owner in enumerate(owners):
-            if owner >= 0:
-                for word in folded((words[owner].group(),)):
-                    codes[place] += word_code(word)
-        return codes
 
     def _tokens(self, texts: Sequence[str], role: Role) -> list[tuple[NDArray[np.float32], list[Span]]]:
         """The vectors of each text's tokens that are kept, and the characters of each."""
@@ -153,8 +139,8 @@ class CodedEncoder:
         return found
 
 
-def mention_tokens(offsets: Sequence[Span], mention: Quantity) -> NDArray[np.int64]:
-    """Which tokens of a document are of a mention: 0 for its value, more for its unit and concept, -1 for none.
+def mention_tokens(offsets: Sequence[Span], mention: Quantity) -> NDArray[np.bool_]:
+    """Which tokens of a document are of a mention's value, unit or concept.
 
     Args:
         offsets: half-open characters of n tokens.
@@ -163,29 +149,42 @@ def mention_tokens(offsets: Sequence[Span], mention: Quantity) -> NDArray[np.int
     Returns:
         shape (n,).
     """
-    return token_owners(offsets, [mention.value_span, mention.unit_span, *mention.concept_spans])
+    return token_owners(offsets, [mention.value_span, mention.unit_span, *mention.concept_spans]) >= 0
 
 
-def search_tokens(text: str, offsets: Sequence[Span], conditions: Sequence[Condition], terms: str) -> list[list[int]]:
-    """Which tokens of a query say what each condition is about: its concept's, or else all search words.
+def searched_tokens(text: str, offsets: Sequence[Span], conditions: Sequence[Condition], terms: str = "") -> list[int]:
+    """Which tokens of a query are of its search words.
 
     Args:
         text: of the query.
         offsets: half-open characters of its tokens, (0, 0) for markers.
-        conditions: the query's.
+        conditions: the query's, whose values and units are none.
         terms: its search words; "" where unknown, for all words.
-
-    Returns:
-        for each condition one token at least; all tokens of the query where none is of a search word.
     """
     spans = condition_spans(text, conditions)
     numbers: list[Span | None] = [span for found in spans for span in (found.value, found.unit)]
     words = set(terms.casefold().split())
-    searched = [
+    return [
         place
         for place, ((start, end), owner) in enumerate(zip(offsets, token_owners(offsets, numbers), strict=True))
         if end > start and owner < 0 and (not words or _in(text[start:end], words))
     ]
+
+
+def search_tokens(
+    text: str, offsets: Sequence[Span], conditions: Sequence[Condition], searched: list[int]
+) -> list[list[int]]:
+    """Which tokens of a query say what each condition is about: its concept's, or else all search words.
+
+    Args:
+        text: of the query.
+        offsets: half-open characters of its tokens.
+        conditions: the query's.
+        searched: its `searched_tokens`.
+
+    Returns:
+        for each condition one token at least; all tokens of the query where none is of a search word.
+    """
     named = [{word.casefold() for word in condition.concept} for condition in conditions]
     return [
         [place for place in searched if _in(text[slice(*offsets[place])], own)] or searched or list(range(len(offsets)))
@@ -246,35 +245,57 @@ def open_coded(stage: Stage, options: CodedOptions, context: RankerContext) -> O
     """
     mentions = context.quantities()
     plain = load_multi_vector_encoder(options.model, max_length=options.max_length)
-    texts = mentions_by_text(mentions, context.corpus["passage"])
-    encoder = CodedEncoder(plain, value_code(mentions.table), texts, options.word_weight > 0)
+    passages = context.corpus["passage"]
+    code = value_code(mentions.table, context.units())
+    words = WordCodes.of(passages, context.language) if options.term_weight else None
+    encoder = CodedEncoder(plain, code, mentions_by_text(mentions, passages), words)
     params = {
         "model": model_digest(model_folder(options.model), "multi-vector"),
         "max_length": options.max_length,
         "dtype": options.dtype,
         "quantities": mentions.digest,
-        "words": encoder.words,
+        "words": words is not None,
     }
     opened = open_late_interaction("coded token vectors", encoder, params, stage, options, context)
     ranker: Any = opened.ranker
-    weights = Weights(options.token_weight, options.code_weight, options.word_weight)
+    weights = Weights(options.token_weight, options.code_weight, options.term_weight)
     coded = CodedInteraction(encoder, ranker.tokens, ranker.depth, ranker.probing, encoder, weights)
     return replace(opened, ranker=coded)
 
 
-def value_code(table: pl.DataFrame) -> ValueCode:
-    """The grids of a corpus' units, from the quantities of its documents (`quantity_schema`)."""
-    return ValueCode.of(*stated_ends(table))
+def value_code(table: pl.DataFrame, units: Units) -> ValueCode:
+    """The grids of a corpus' units.
+
+    Args:
+        table: the quantities of its documents, `quantity_schema`.
+        units: those of the extraction.
+    """
+    amounts = amounts_of_units(table, units)
+    return ValueCode.of(*stated_ends(table, amounts), amounts)
 
 
-def stated_ends(table: pl.DataFrame) -> tuple[list[str], NDArray[np.float64]]:
-    """The names of what n quantities compare in and the value of each end, both as long as there are names.
+def amounts_of_units(table: pl.DataFrame, units: Units) -> dict[str, Amount]:
+    """The amounts that the rates among some quantities' units are, by `Quantity.unit`; arguments of `value_code`."""
+    found = {name: amount_of(name, units) for name in table["unit"].unique().sort() if name in units}
+    return {name: amount for name, amount in found.items() if amount}
+
+
+def stated_ends(table: pl.DataFrame, amounts: Mapping[str, Amount]) -> tuple[list[str], NDArray[np.float64]]:
+    """The names of what quantities compare in and the values of their ends in it, both as long as there are names.
 
     Args:
         table: `quantity_schema`.
+        amounts: of its units, `amounts_of_units`.
     """
-    both = ends(*(table[name].to_numpy() for name in ("base_value", "base_high", "comparator")))
-    rows = list(enumerate(table.select("base_unit", "family", "change").iter_rows()))
-    named = [(name, row) for row, units in rows for name in unit_names(*units)]
-    names, places = [name for name, _ in named], np.array([row for _, row in named], np.int64)
-    return [*names, *names], np.concatenate([end[places] for end in both])
+    rows = table.select("base_unit", "family", "change", "unit").iter_rows()
+    compared = [
+        (name, row, factor)
+        for row, (base_unit, family, change, unit) in enumerate(rows)
+        for name, factor in compared_units(base_unit, family, change, amounts.get(unit))
+    ]
+    places = np.array([row for _, row, _ in compared], np.int64)
+    factors = np.array([factor for *_, factor in compared])
+    low, high, comparators = (table[name].to_numpy() for name in ("base_value", "base_high", "comparator"))
+    both = ends(low[places] * factors, high[places] * factors, comparators[places])
+    names = [name for name, *_ in compared]
+    return [*names, *names], np.concatenate(both)

@@ -353,10 +353,10 @@ class CodedOptions(MultiVectorOptions):
 
     code_weight: float = option(CODE_WEIGHT, help="What a mention that satisfies a condition adds to a score", low=0)
     token_weight: float = option(TOKEN_WEIGHT, help="Weight of how near its tokens are to the condition's words", low=0)
-    word_weight: float = option(0.0, help="What it adds where its concept has the query's words", low=0)
+    term_weight: float = option(0.0, help="What a rare word of the query adds in texts that have it", low=0)
 
     def __post_init__(self) -> None:
-        if self.code_weight == self.token_weight == self.word_weight == 0:
+        if self.code_weight == self.token_weight == self.term_weight == 0:
             remedy = "Leave one out, or write ColBERT"
             raise OptionError("all weights of CodedColBERT are 0: codes change nothing", remedy=remedy)
 

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
@@ -80,6 +80,9 @@ _RATES = 3.0 * 1.6 ** np.arange(FREQUENCIES)
 
 Place = tuple[int, ...]
 """Dimensions that an end has a half in."""
+
+Amount = tuple[str, float]
+"""Of a rate per time: the base unit of the amount in a period, and what turns base values of the rate into its."""
 
 
 @dataclass(frozen=True)
@@ -176,18 +179,23 @@ class ValueCode:
     Attributes:
         grids: of each unit; units of `Quantity.base_unit` with the change, as `unit_name` gives them.
         frequent: the dimension of each unit that has one of its own.
+        amounts: of each `Quantity.unit` that is a rate in which an amount is meant, too ("dollar per year").
     """
 
     grids: dict[str, Grid]
     frequent: dict[str, int] = field(default_factory=dict)
+    amounts: Mapping[str, Amount] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, units: Iterable[str], values: NDArray[np.float64]) -> ValueCode:
+    def of(
+        cls, units: Iterable[str], values: NDArray[np.float64], amounts: Mapping[str, Amount] | None = None
+    ) -> ValueCode:
         """The grids of a corpus.
 
         Args:
             units: n names.
             values: shape (n,), such as the `ends` of mentions; those that are not finite are left out.
+            amounts: of the units of mentions.
         """
         of_unit: dict[str, list[float]] = {}
         for unit, value in zip(units, values.tolist(), strict=True):
@@ -195,19 +203,21 @@ class ValueCode:
                 of_unit.setdefault(unit, []).append(value)
         grids = {unit: Grid.of(np.array(some)) for unit, some in sorted(of_unit.items())}
         frequent = sorted(of_unit, key=lambda unit: (-len(of_unit[unit]), unit))[:FREQUENT]
-        return cls(grids, {unit: place for place, unit in enumerate(frequent)})
+        return cls(grids, {unit: place for place, unit in enumerate(frequent)}, amounts or {})
 
     def mention(self, quantity: Quantity) -> NDArray[np.float32]:
-        """The codes of a mention, shape (1, 2 or 4 for each of its `unit_names`, DIMENSION).
+        """The codes of a mention, shape (1, 2 or 4 for each of its `compared_units`, DIMENSION).
 
         One of zeros where its value is not finite.
         """
-        if not (math.isfinite(quantity.base_value) and math.isfinite(quantity.base_high)):
-            return np.zeros((1, DIMENSION), np.float32)
-        both = ends(*(np.array([value]) for value in (quantity.base_value, quantity.base_high, quantity.comparator)))
-        low, high = (float(end[0]) for end in both)
-        names = unit_names(quantity.base_unit, quantity.family, quantity.change)
-        return np.array([code for name in names for code in self._codes(name, low, high)])
+        rows = []
+        amount = self.amounts.get(quantity.unit)
+        for name, factor in compared_units(quantity.base_unit, quantity.family, quantity.change, amount):
+            low, high = quantity.base_value * factor, quantity.base_high * factor
+            if math.isfinite(low) and math.isfinite(high):
+                both = ends(np.array([low]), np.array([high]), np.array([quantity.comparator]))
+                rows += self._codes(name, *(float(end[0]) for end in both))
+        return np.array(rows) if rows else np.zeros((1, DIMENSION), np.float32)
 
     def _codes(self, name: str, low: float, high: float) -> list[NDArray[np.float32]]:
         """The codes of a mention in a unit, from its lowest to its highest possible value."""
@@ -318,14 +328,26 @@ def unit_name(base_unit: str, change: str) -> str:
     return f"{base_unit} {change}".strip()
 
 
-def unit_names(base_unit: str, family: str, change: str) -> list[str]:
-    """What a mention compares in: its unit, and for things that are counted no unit, too.
+def compared_units(base_unit: str, family: str, change: str, amount: Amount | None = None) -> list[tuple[str, float]]:
+    """What a mention compares in, and the factor that turns its base values into values of it.
 
-    >>> unit_names("kilogram", "mass", ""), unit_names("team", "count", "")
-    (['kilogram'], ['team', ''])
+    In its unit; what is counted without a unit, too; and a rate of money or counted things as the amount that it is.
+
+    Args:
+        base_unit, family, change: of the mention.
+        amount: the amount of its unit.
+
+    >>> compared_units("kilogram", "mass", ""), compared_units("team", "count", "")
+    ([('kilogram', 1.0)], [('team', 1.0), ('', 1.0)])
+    >>> compared_units("viewer per second", "count per time", "", ("viewer", 60.0))
+    [('viewer per second', 1.0), ('viewer', 60.0), ('', 60.0)]
     """
-    counted = family == "count" and bool(base_unit)
-    return [unit_name(name, change) for name in ([base_unit, ""] if counted else [base_unit])]
+    found = [(base_unit, 1.0)]
+    if amount:
+        found.append(amount)
+    if base_unit and family == ("count per time" if amount else "count"):
+        found.append(("", found[-1][1]))
+    return [(unit_name(name, change), factor) for name, factor in found]
 
 
 def _waves(value: float) -> NDArray[np.float32]:

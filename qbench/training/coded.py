@@ -16,9 +16,10 @@ import numpy as np
 from qbench.models.multi_vector import token_offsets
 from qbench.models.single_vector import Role
 from qbench.quantities.types import Quantity, Span
-from qbench.retrieval.coded import mention_tokens, search_tokens, stated_ends
+from qbench.quantities.units import load_units
+from qbench.retrieval.coded import amounts_of_units, mention_tokens, search_tokens, searched_tokens, stated_ends
 from qbench.retrieval.coded_weights import CODE_WEIGHT, TOKEN_WEIGHT
-from qbench.scoring.value_code import DIMENSION, ValueCode, ends, unit_name
+from qbench.scoring.value_code import DIMENSION, Amount, ValueCode, ends, unit_name
 from qbench.training.outputs import Embedded
 from qbench.training.students import LateInteractionStudent
 
@@ -38,7 +39,7 @@ class CodedStudent(LateInteractionStudent):
     Attributes:
         network: a MultiVectorEncoder.
         code: the grids of the corpus' units.
-        token_weight, code_weight: of `CodedColBERT`; its codes of words are not used.
+        token_weight, code_weight: of `CodedColBERT`; `term_weight` is left out.
     """
 
     code: ValueCode = field(default_factory=lambda: ValueCode({}))
@@ -72,7 +73,8 @@ class CodedStudent(LateInteractionStudent):
     def _asked(self, query: Query, offsets: Sequence[Span]) -> Copies:
         if not query.conditions:
             return []
-        meant = search_tokens(query.text, offsets, query.conditions, query.terms)
+        searched = searched_tokens(query.text, offsets, query.conditions, query.terms)
+        meant = search_tokens(query.text, offsets, query.conditions, searched)
         copies: Copies = []
         for condition, own in zip(query.conditions, meant, strict=True):
             code = self.code_weight / len(own) * self.code.condition(condition)
@@ -82,7 +84,7 @@ class CodedStudent(LateInteractionStudent):
     def _stated(self, mentions: Sequence[Quantity], offsets: Sequence[Span]) -> Copies:
         copies: Copies = []
         for mention in mentions:
-            own = np.flatnonzero(mention_tokens(offsets, mention) >= 0).tolist()
+            own = np.flatnonzero(mention_tokens(offsets, mention)).tolist()
             copies += [(place, 1.0, code) for code in self.code.mention(mention) for place in own]
         return copies
 
@@ -120,9 +122,16 @@ def code_of(benchmarks: Sequence[Benchmark], data: Sequence[Triples]) -> ValueCo
         benchmarks: whose documents they are.
         data: their triples.
     """
-    parts = [stated_ends(one.quantities) for one in benchmarks if one.quantities is not None]
+    units, parts = load_units(), []
+    amounts: dict[str, Amount] = {}
+    for one in benchmarks:
+        if one.quantities is not None:
+            amounts |= amounts_of_units(one.quantities, units)
+            parts.append(stated_ends(one.quantities, amounts))
     for triples in data:
         for unit, values in triples.stated.items():
             names = [unit_name(unit, change) for change in values.changes]
             parts.append(([*names, *names], np.concatenate(ends(values.low, values.high, values.comparators))))
-    return ValueCode.of([name for names, _ in parts for name in names], np.concatenate([part for _, part in parts]))
+    return ValueCode.of(
+        [name for names, _ in parts for name in names], np.concatenate([part for _, part in parts]), amounts
+    )

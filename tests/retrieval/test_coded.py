@@ -14,7 +14,8 @@ from qbench.models.multi_vector import load_multi_vector_encoder
 from qbench.progress import silent
 from qbench.quantities.extractors import ExtractorOptions
 from qbench.retrieval.bench import Bench
-from qbench.retrieval.coded import search_tokens
+from qbench.retrieval.coded import search_tokens, searched_tokens
+from qbench.retrieval.coded_words import WordCodes
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions
@@ -82,9 +83,11 @@ def test_without_conditions_it_is_colbert(tiny, tmp_path):
     expected = plain.similarity(plain.encode_query(["boats over 4"]), plain.encode_document(texts))[0].numpy()
     np.testing.assert_allclose(found.scores, expected[found.docs], atol=1e-4)
     assert made.ranker.tokens.dimension == plain.get_embedding_dimension() + DIMENSION
-    words, _ = opened(tiny, tmp_path, ", dtype=float32, word_weight=1")
+    words, _ = opened(tiny, tmp_path, ", dtype=float32, term_weight=1")
     assert words.ranker.tokens.dimension == made.ranker.tokens.dimension + WORD_SIGNS
-    np.testing.assert_allclose(words.ranker.search(Search("q", "boats over 4")).scores, found.scores, atol=1e-4)
+    # A word that no text has changes nothing.
+    unknown = Search("q", "boats over 4", terms="ships")
+    np.testing.assert_allclose(words.ranker.search(unknown).scores, found.scores, atol=1e-4)
 
 
 def test_weights_of_nearly_zero_leave_colbert(tiny, tmp_path):
@@ -97,21 +100,20 @@ def test_weights_of_nearly_zero_leave_colbert(tiny, tmp_path):
         opened(tiny, tmp_path, ", code_weight=0, token_weight=0")
 
 
-def test_words_of_the_query_bind_to_the_mention_that_is_about_them(tiny, tmp_path):
-    """In any form: "boat" is in the concept "boats". So other words satisfy with half the score."""
-    spans = [[[5, 5 + len(concept)]] for concept in BENCHMARK.quantities["concept"]]
-    everything = BENCHMARK.quantities.with_columns(
-        pl.lit("metre").alias("unit"),
-        pl.lit("metre").alias("base_unit"),
-        pl.Series("concept_spans", spans, dtype=BENCHMARK.quantities.schema["concept_spans"]),
-    )
-    made, texts = opened(tiny, tmp_path, ", code_weight=50, token_weight=0, word_weight=50", quantities=everything)
-    asked = Search("q", "boat over 6 metre", (condition("boat", ">", 6, "metre"),), terms="boat")
-    found = made.ranker.search(asked)
-    scores = dict(zip((texts[doc] for doc in found.docs), found.scores - found.scores.min(), strict=True))
-    for text, score in scores.items():
-        expected = 50 * (int(text.split()[-2]) > 6) * (1 + ("boats" in text))
-        assert math.isclose(score, expected, abs_tol=8), text
+def test_a_word_of_the_query_is_worth_its_share_in_texts_that_have_it(tiny, tmp_path):
+    """In any form: "boat" is the word of "boats"; a word of the condition's value and one that is unknown are none."""
+    with_terms, texts = opened(tiny, tmp_path, ", dtype=float32, term_weight=100")
+    without, _ = opened(tiny, tmp_path, ", dtype=float32")
+    share = WordCodes.of(pl.Series(texts)).shares["boat"]
+    asked = Search("q", "boat quux over 6 metre", (condition("boat", ">", 6, "metre"),), terms="boat quux")
+    plain, found = without.ranker.search(asked), with_terms.ranker.search(asked)
+    gained = dict(zip(found.docs, found.scores, strict=True))
+    for doc, score in zip(plain.docs, plain.scores, strict=True):
+        expected = 100 * share if "boats" in texts[doc] else 0
+        # Other words are not quite orthogonal.
+        assert math.isclose(gained[doc] - score, expected, abs_tol=100 * share * 0.5), texts[doc]
+    ranked = [texts[doc] for doc in found.docs[np.argsort(-found.scores, kind="stable")]]
+    assert all("boats" in text for text in ranked[: sum("boats" in text for text in texts)])
 
 
 @pytest.mark.parametrize(
@@ -122,7 +124,8 @@ def test_a_condition_asks_with_its_own_words(concept, terms, expected):
     text = "red boat over 6 metre"
     offsets = [(0, 0), (0, 3), (4, 8), (9, 13), (14, 15), (16, 21)]
     asked = condition(concept, ">", 6, "metre")
-    ((*found,),) = search_tokens(text, offsets, (asked,), terms)
+    searched = searched_tokens(text, offsets, (asked,), terms)
+    ((*found,),) = search_tokens(text, offsets, (asked,), searched)
     assert [text[slice(*offsets[place])] for place in found] == expected
 
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from qbench.quantities.conditions import verdict
-from qbench.scoring.value_code import CELLS, DIMENSION, LEVELS, TURNS, Grid, ValueCode, _waves, ends
+from qbench.quantities.units import load_units
+from qbench.retrieval.rates import amount_of
+from qbench.scoring.value_code import CELLS, DIMENSION, LEVELS, TURNS, Grid, ValueCode, _waves, compared_units, ends
 from tests.factories import condition, quantity
 
 VALUES = [-40.0, -1.5, 0.0, 0.02, 1.0, 2.0, 2.5, 7.0, 100.0, 1e6, 1e300, 1e-300]
@@ -215,3 +217,21 @@ def test_what_is_counted_satisfies_a_bound_without_a_unit_too(value):
     assert product(code, mention(value, ""), same) < 0.6
     measured = replace(counted, family="mass")
     assert product(code, measured, bare) < 0.6
+
+
+@pytest.mark.parametrize("value", [1.0, 4.0, 9.0])
+def test_a_rate_satisfies_a_bound_of_the_amount_too(value):
+    """ "$4 annually" is less than "$5", and no less than a rate of a dollar a year."""
+    units = load_units()
+    amounts = {name: amount_of(name, units) for name in ("dollar per year", "visitor per year")}
+    per_year, per_second = quantity("x", "x", value, "dollar per year"), quantity("x", "x", value, "visitor per year")
+    names, values = [], []
+    for one in (per_year, per_second):
+        for name, factor in compared_units(one.base_unit, one.family, one.change, amounts[one.unit]):
+            names += [name] * 3
+            values += [(one.base_value * factor) * share for share in (0.5, 1, 2)]
+    code = ValueCode.of(names, np.array(values), amounts)
+    for one, unit in ((per_year, "dollar"), (per_year, "dollar per year"), (per_second, "visitor"), (per_second, "")):
+        asked = condition("x", "<", 5, unit)
+        assert (product(code, one, asked) > 0.99) == (value < 5), unit
+    assert product(code, per_year, condition("x", "<", 5)) < 0.3

@@ -15,6 +15,7 @@ from qbench.benchmark.types import Query
 from qbench.errors import InputError
 from qbench.models.multi_vector import load_multi_vector_encoder
 from qbench.quantities.types import to_row
+from qbench.quantities.units import load_units
 from qbench.retrieval.coded import CodedEncoder, Weights, value_code
 from qbench.retrieval.rankers import Search
 from qbench.training.batch import Batch
@@ -84,7 +85,7 @@ def base(tmp_path_factory):
 def searched(base, queries, texts, mentions, weights):
     """The scores of `qbench.retrieval.coded`, shape (queries, texts)."""
     of_text = dict(zip(texts, mentions, strict=True))
-    code = value_code(BENCHMARK.quantities)
+    code = value_code(BENCHMARK.quantities, load_units())
     encoder = CodedEncoder(load_multi_vector_encoder(base), code, lambda text: of_text[text])
     lengths, vectors = encoder.encode(texts)
     documents = np.split(vectors, np.cumsum(lengths)[:-1])
@@ -94,7 +95,11 @@ def searched(base, queries, texts, mentions, weights):
 
 @pytest.mark.parametrize(("token_weight", "code_weight"), [(10.0, 20.0), (0.0, 3.0), (2.0, 0.0)])
 def test_scores_are_those_of_a_search(base, token_weight, code_weight):
-    own = {"token_weight": token_weight, "code_weight": code_weight, "code": value_code(BENCHMARK.quantities)}
+    own = {
+        "token_weight": token_weight,
+        "code_weight": code_weight,
+        "code": value_code(BENCHMARK.quantities, load_units()),
+    }
     student = open_student("codedcolbert", base, **own)
     student.network.eval()
     pool = dev_pool(BENCHMARK, 4, 1)
@@ -112,7 +117,7 @@ def test_scores_are_those_of_a_search(base, token_weight, code_weight):
 
 
 def test_a_condition_that_is_not_met_costs_its_weight(base):
-    own = {"token_weight": 0.0, "code_weight": 7.0, "code": value_code(BENCHMARK.quantities)}
+    own = {"token_weight": 0.0, "code_weight": 7.0, "code": value_code(BENCHMARK.quantities, load_units())}
     student = open_student("codedcolbert", base, **own)
     student.network.eval()
     asked = Query("q", "boats long over 15 metre", "boats long", (condition("long", ">", 15, "metre"),), "dev", "seen")
@@ -134,7 +139,7 @@ def test_it_learns_whose_value_it_is(base, tmp_path):
 
 
 def test_gradients_reach_the_model_through_copies(base):
-    student = open_student("codedcolbert", base, code=value_code(BENCHMARK.quantities))
+    student = open_student("codedcolbert", base, code=value_code(BENCHMARK.quantities, load_units()))
     data = read_triples(BENCHMARK)
     student.loss(Batch.of(data, data.draw(1, "0", 1)[:4])).backward()
     assert max(float(p.grad.abs().max()) for p in student.network.parameters() if p.grad is not None) > 0
@@ -145,7 +150,7 @@ def test_extreme_values_and_many_mentions_give_finite_losses(base, value):
     values = pl.lit(value)
     odd = BENCHMARK.quantities.with_columns(values.alias(name) for name in ("base_value", "base_high"))
     benchmark = replace(BENCHMARK, quantities=pl.concat([odd] * 70))
-    student = open_student("codedcolbert", base, code=value_code(benchmark.quantities))
+    student = open_student("codedcolbert", base, code=value_code(benchmark.quantities, load_units()))
     data = read_triples(benchmark)
     loss = student.loss(Batch.of(data, data.draw(1, "0", 1)[:2]))
     assert torch.isfinite(loss)
