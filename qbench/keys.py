@@ -28,7 +28,7 @@ REVISIONS: dict[str, int] = {
     "relax": 2,
     "generation": 11,
     "expansion": 2,
-    "synthesis": 4,
+    "synthesis": 5,
     "grounding": 3,
     "grounded generation": 3,
     # Retrieval

@@ -9,7 +9,7 @@ with x and w of `qbench.scoring.value_code`, h the `word_code` of the folded wor
 word is worth by the number of texts that have it (`qbench.retrieval.coded_words`; h is left out where c is 0), and
 a = `code_weight`, b = `token_weight` and c = `term_weight`: a word of the query finds its best partner among tokens of
 mentions that satisfy the condition. Nothing has to be trained for it, and the index is that of every other multi-vector
-model: one matrix, MaxSim, candidates from centroids, compression. Documents' quantities are read when the index is made.
+model: one matrix, MaxSim, candidates from centroids, compression. Documents' quantities are read when it is made.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ class ThingReader:
         self._patterns = [re.compile(a.pattern) if a.pattern else None for a in mapping.attributes]
         self._categories = {cell.casefold(): called for cell, called in mapping.categories.items()}
         self._words = {form: word for word in reversed(mapping.words) for form in _forms(word)}
-        self._words_pattern = _any_of(self._words)
+        self._words_pattern = _last_of(self._words)
         self._read: dict[tuple[int, str], tuple[float, str] | None] = {}
         self.cells = [Cells() for _ in mapping.attributes]
         self.skipped: Counter[str] = Counter()
@@ -152,13 +152,13 @@ class ThingReader:
         mapping = self._mapping
         cell = clean(cells.get(mapping.category), MAX_CELL) if mapping.category else ""
         if self._words_pattern is not None:
-            words = self._words_pattern.findall(cell.lower())
-            cell = self._words[words[-1]] if words else ""
+            named = self._words_pattern.search(_head(cell))
+            cell = self._words[named[1]] if named else ""
         called = self._categories.get(cell.casefold())
         if called:
             return called[0]
         kind = lower_noun(cell) if mapping.category else mapping.noun
-        if kind.endswith("ing") and mapping.noun and not kind.endswith(mapping.noun):
+        if kind.endswith("ing") and mapping.noun and not mapping.words and not kind.endswith(mapping.noun):
             kind = f"{kind} {mapping.noun}"  # "gaming" narrows a laptop down, and is none
         return kind if len(kind) <= MAX_KIND and concept_words(kind) else ""
 
@@ -350,9 +350,28 @@ def _forms(word: str) -> tuple[str, ...]:
     return low, plural(low), f"{low}es"
 
 
-def _any_of(words: Iterable[str]) -> re.Pattern[str] | None:
+_NAME_ENDS = re.compile(r"[,;:(\[]|\s[-–—]\s|\b(?:in|with|for|of|on|from|without)\b")
+_ANDS = ("&", "and", "+", "n")
+
+
+def _head(name: str) -> str:
+    """What the end of a name says it is: up to a comma, a bracket or a preposition, in lower case.
+
+    A name that ends in a bare word after "and" is two things, and says nothing.
+
+    >>> _head("Eggplant in Olive Oil"), _head("Bread, Whole Wheat"), _head("Macaroni & Cheese")
+    ('eggplant', 'bread', '')
+    >>> _head("Salt and Vinegar Potato Chips")
+    'salt and vinegar potato chips'
+    """
+    words = _NAME_ENDS.split(name.lower(), maxsplit=1)[0].split()
+    return "" if len(words) > 1 and words[-2] in _ANDS else " ".join(words)
+
+
+def _last_of(words: Iterable[str]) -> re.Pattern[str] | None:
+    """What finds the longest of some words at the end of a text."""
     longest_first = sorted(words, key=len, reverse=True)
-    return re.compile(r"(?<!\w)(" + "|".join(map(re.escape, longest_first)) + r")(?!\w)") if longest_first else None
+    return re.compile(r"(?<!\w)(" + "|".join(map(re.escape, longest_first)) + r")$") if longest_first else None
 
 
 def _within(part: str, name: str) -> Span | None:

@@ -67,7 +67,8 @@ class TableMapping:
     Attributes:
         name: columns that together name a thing, joined by spaces; () calls it "item" and the row's number.
         category: the column that says what kind of thing it is; "" for none.
-        words: kinds to look for inside the category's cells; the last one found counts. () takes the whole cell.
+        words: kinds that end the category's cells ("Oat Cookies, plain" is of the kind "cookies"), the longest that
+            does; cells that end otherwise have no kind. () takes the whole cell.
         qualifier: a column that narrows the kind down (a maker, a country), said in some sentences only; "" for none.
         noun: what all things of the table are: their kind where there is no category, else the broader concept.
         broader: a column with a broader kind for each row ("laptop" for "ultrabook"), instead of one noun for all.

@@ -112,11 +112,33 @@ def test_a_category_that_only_narrows_a_noun_down_is_named_with_it(cell, kind, u
     assert reader.read(1, {"n": "Velora", "k": cell, "w": 1}).kind == kind
 
 
-def test_words_pick_the_last_one_found(units):
-    mapping = TableMapping(name=("n",), category="n", words=("cookie", "milk", "cheese"), attributes=(WEIGHT,))
-    reader = ThingReader(mapping, units)
-    kinds = [reader.read(1, {"n": name, "w": 1}).kind for name in ("Milk Cookies, plain", "Cheesecake", "Goat MILK")]
-    assert kinds == ["cookie", "", "milk"]
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("Milk Cookies, plain", "cookie"),
+        ("Goat MILK", "milk"),
+        ("Almond Milk", "almond milk"),
+        ("Cheesecake", ""),
+        ("Cheese in Milk", "cheese"),
+        ("Milk - fresh cheese", "milk"),
+        ("Cookies (milk)", "cookie"),
+        ("Cheese Sticks", ""),
+        ("Cookies & Milk", ""),
+        ("Crisps, Cheese", ""),
+        ("Salt & Pepper Goat Cheese", "cheese"),
+        ("", ""),
+    ],
+)
+def test_words_pick_what_the_name_ends_with(name, kind, units):
+    words = ("cookie", "milk", "almond milk", "cheese")
+    reader = ThingReader(TableMapping(name=("n", "i"), category="n", words=words, attributes=(WEIGHT,)), units)
+    assert reader.read(1, {"n": name, "i": "x", "w": 1}).kind == kind
+
+
+def test_words_are_kinds_whatever_they_end_in(units):
+    """ "Racing" in a column of kinds is a racing bike; where kinds are listed, "dressing" is one as it stands."""
+    mapping = TableMapping(name=("n",), category="n", words=("dressing",), noun="food", attributes=(WEIGHT,))
+    assert ThingReader(mapping, units).read(1, {"n": "Ranch Dressing", "w": 1}).kind == "dressing"
 
 
 @given(st.text())
