@@ -379,12 +379,12 @@ def load_mentions(
         InputError: a quantity's sentence does not exist.
     """
     rows = sentences.select("doc_id", doc=pl.int_range(pl.len(), dtype=pl.Int64))
-    joined = quantities.join(rows, on="doc_id", how="left", maintain_order="left")
-    missing = joined.filter(pl.col("doc").is_null())
-    if missing.height:
-        raise InputError(
-            "a quantity's sentence does not exist", value=missing["doc_id"][0], remedy="Build the index again"
-        )
+    # The ids alone are joined: the table itself, as large as all else here, is not copied.
+    found = quantities.select("doc_id").join(rows, on="doc_id", how="left", maintain_order="left")
+    joined = quantities.with_columns(found["doc"])
+    if found["doc"].null_count():
+        missing = found.filter(pl.col("doc").is_null())["doc_id"][0]
+        raise InputError("a quantity's sentence does not exist", value=missing, remedy="Build the index again")
     if not _ordered(joined):  # as an index is; what is sorted is copied
         joined = joined.sort("doc", "value_start", maintain_order=True)
     concepts, concept = _codes(stated_concepts(joined, language, given=given))

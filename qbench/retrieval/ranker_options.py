@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal
 from qbench.errors import OptionError
 from qbench.llm.api_keys import without_secrets
 from qbench.options import again, option
-from qbench.retrieval.coded_weights import CODE_WEIGHT, TOKEN_WEIGHT
+from qbench.retrieval.coded_weights import CODE_WEIGHT, TERM_WEIGHT, TOKEN_WEIGHT
 from qbench.scoring.phi import FAMILIES
 
 DType = Literal["float32", "float16", "int8"]
@@ -353,7 +353,7 @@ class CodedOptions(MultiVectorOptions):
 
     code_weight: float = option(CODE_WEIGHT, help="What a mention that satisfies a condition adds to a score", low=0)
     token_weight: float = option(TOKEN_WEIGHT, help="Weight of how near its tokens are to the condition's words", low=0)
-    term_weight: float = option(0.0, help="What a rare word of the query adds in texts that have it", low=0)
+    term_weight: float = option(TERM_WEIGHT, help="What a rare word of the query adds in texts that have it", low=0)
 
     def __post_init__(self) -> None:
         if self.code_weight == self.token_weight == self.term_weight == 0:

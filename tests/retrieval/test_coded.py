@@ -76,8 +76,8 @@ def test_extreme_values_many_mentions_and_unknown_units(tiny, tmp_path, comparat
         assert np.isfinite(found.scores).all()
 
 
-def test_without_conditions_it_is_colbert(tiny, tmp_path):
-    made, texts = opened(tiny, tmp_path, ", dtype=float32")
+def test_without_conditions_and_terms_it_is_colbert(tiny, tmp_path):
+    made, texts = opened(tiny, tmp_path, ", dtype=float32, term_weight=0")
     plain = load_multi_vector_encoder(str(tiny)).model
     found = made.ranker.search(Search("q", "boats over 4"))
     expected = plain.similarity(plain.encode_query(["boats over 4"]), plain.encode_document(texts))[0].numpy()
@@ -91,19 +91,19 @@ def test_without_conditions_it_is_colbert(tiny, tmp_path):
 
 
 def test_weights_of_nearly_zero_leave_colbert(tiny, tmp_path):
-    made, _ = opened(tiny, tmp_path, ", code_weight=1e-9, token_weight=0")
+    made, _ = opened(tiny, tmp_path, ", code_weight=1e-9, token_weight=0, term_weight=0")
     asked = Search("q", "boats over 4 metre", (condition("boats", ">", 4, "metre"),))
     np.testing.assert_allclose(
         made.ranker.search(asked).scores, made.ranker.search(Search("q", asked.text)).scores, atol=1e-6
     )
     with pytest.raises(OptionError, match="codes change nothing"):
-        opened(tiny, tmp_path, ", code_weight=0, token_weight=0")
+        opened(tiny, tmp_path, ", code_weight=0, token_weight=0, term_weight=0")
 
 
 def test_a_word_of_the_query_is_worth_its_share_in_texts_that_have_it(tiny, tmp_path):
     """In any form: "boat" is the word of "boats"; a word of the condition's value and one that is unknown are none."""
     with_terms, texts = opened(tiny, tmp_path, ", dtype=float32, term_weight=100")
-    without, _ = opened(tiny, tmp_path, ", dtype=float32")
+    without, _ = opened(tiny, tmp_path, ", dtype=float32, term_weight=0")
     share = WordCodes.of(pl.Series(texts)).shares["boat"]
     asked = Search("q", "boat quux over 6 metre", (condition("boat", ">", 6, "metre"),), terms="boat quux")
     plain, found = without.ranker.search(asked), with_terms.ranker.search(asked)
