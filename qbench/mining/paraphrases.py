@@ -29,7 +29,7 @@ from qbench.randomness import generator
 from qbench.store import Manifest, drafting, finished
 from qbench.work.tasks import Engine
 
-BLOCK = 50_000
+BLOCK = 4_096
 """Number of descriptions whose candidates are labelled at a time."""
 _NAMES = {PARAPHRASE: "paraphrase", CONFUSING: "confusing", DUPLICATE: "duplicate"}
 
