@@ -46,7 +46,7 @@ REVISIONS: dict[str, int] = {
     "quantities": 1,
     "served tables": 1,
     "quantity-index": 2,
-    "binding-index": 3,
+    "binding-index": 4,
     "mention texts": 1,
     "language model ranking": 3,
     "run": 5,

@@ -6,7 +6,7 @@ sentence between. All are stems, in which a query's words are compared with them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -50,6 +50,9 @@ NEAR = 8
 """Words on either side of a mention that are near it."""
 _REACH = 160
 """Characters on either side in which they are looked for."""
+
+BLOCK = 20_000
+"""Mentions whose words are found at a time."""
 
 
 @dataclass(frozen=True)
@@ -205,8 +208,48 @@ def _words(
     passages: pl.Series, mentions: DocumentMentions, language: str, terms: dict[str, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The words of each mention, each once at its best place, as `Mentions` has them. Adds terms."""
-    table, stem = mentions.table, language_package(language).stem
-    left, right = _around(passages, mentions)
+    counts, words = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+    known: dict[str, int] = {}
+    for docs in _blocks(mentions):
+        rows, term, place = _placed(passages, mentions, docs, language, terms, known)
+        order = np.lexsort((place, term, rows))
+        rows, term, place = rows[order], term[order], place[order]
+        first = np.append(True, (np.diff(rows) != 0) | (np.diff(term) != 0))[: rows.size]
+        size = int(mentions.starts[docs[-1] + 1] - mentions.starts[docs[0]])
+        counts.append(np.bincount(rows[first], minlength=size))
+        words.append(term[first] * 4 + place[first])
+    return np.append(0, np.cumsum(np.concatenate(counts))).astype(np.int64), np.concatenate(words).astype(np.int32)
+
+
+def _blocks(mentions: DocumentMentions) -> Iterator[NDArray[np.int64]]:
+    """The documents that have mentions, ascending, so many at a time that these have about `BLOCK` mentions."""
+    docs = np.flatnonzero(np.diff(mentions.starts)).astype(np.int64)
+    block = mentions.starts[docs] // BLOCK
+    yield from (some for some in np.split(docs, np.flatnonzero(np.diff(block)) + 1) if some.size)
+
+
+def _placed(
+    passages: pl.Series,
+    mentions: DocumentMentions,
+    docs: NDArray[np.int64],
+    language: str,
+    terms: dict[str, int],
+    known: dict[str, int],
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    """The words of the mentions of some documents, with repetitions.
+
+    Args:
+        passages, mentions, language: of the corpus.
+        docs: ascending; no document between them has mentions.
+        terms: number of each term; gets new ones.
+        known: term of each token that came before; gets new ones.
+
+    Returns:
+        of each word the mention, counted from the first of `docs`, the term, and the place.
+    """
+    start, stop = int(mentions.starts[docs[0]]), int(mentions.starts[docs[-1] + 1])
+    table, stem = mentions.table[start:stop], language_package(language).stem
+    left, right = _around(passages, mentions, docs)
     columns: Sequence[tuple[str, pl.Series]] = (
         ("concept", tokenized(table["concept"], language)),
         ("unit", tokenized(table["unit"].str.replace_all(" per ", " "), language)),
@@ -214,35 +257,29 @@ def _words(
         ("near", tokenized(left, language).list.tail(NEAR)),
         ("near", tokenized(right, language).list.head(NEAR)),
     )
-    numbers = pl.Series("mention", np.arange(table.height, dtype=np.int64))
-    parts = [
-        pl.DataFrame({"mention": numbers, "token": tokens.cast(pl.List(pl.String))})
-        .explode("token")
-        .drop_nulls()
-        .with_columns(place=pl.lit(PLACES.index(place), pl.UInt8))
-        for place, tokens in columns
-    ]
-    found = pl.concat(parts)
-    distinct = found["token"].unique(maintain_order=True)
-    numbered = [terms.setdefault(stem(token), len(terms)) for token in distinct]
-    words = (
-        found.with_columns(term=found["token"].replace_strict(distinct, numbered, return_dtype=pl.Int32))
-        .group_by("mention", "term")
-        .agg(pl.col("place").min())
-        .sort("mention", "term")
-    )
-    starts = np.searchsorted(words["mention"].to_numpy(), np.arange(table.height + 1)).astype(np.int64)
-    return starts, np.array(words["term"], dtype=np.int32) * 4 + np.array(words["place"], dtype=np.int32)
+    rows, term, places = [], [], []
+    for place, tokens in columns:
+        lengths = tokens.list.len().fill_null(0).to_numpy().astype(np.int64)
+        flat = [token for some in tokens.to_list() for token in some or ()]
+        for token in flat:
+            if token not in known:
+                known[token] = terms.setdefault(stem(token), len(terms))
+        rows.append(np.repeat(np.arange(stop - start), lengths))
+        term.append(np.array([known[token] for token in flat], dtype=np.int32))
+        places.append(np.full(len(flat), PLACES.index(place), dtype=np.int32))
+    return np.concatenate(rows), np.concatenate(term), np.concatenate(places)
 
 
-def _around(passages: pl.Series, mentions: DocumentMentions) -> tuple[pl.Series, pl.Series]:
-    """The text before and after each mention, up to the next mention or the end of the sentence."""
-    table = mentions.table
+def _around(passages: pl.Series, mentions: DocumentMentions, docs: NDArray[np.int64]) -> tuple[pl.Series, pl.Series]:
+    """The text before and after each mention of some documents, up to the next mention or the end of the sentence."""
+    origin = int(mentions.starts[docs[0]])
+    table = mentions.table[origin : int(mentions.starts[docs[-1] + 1])]
     starts = (table["value_start"] + table["offset"]).to_list()
     ends = (table["value_end"] + table["offset"]).to_list()
     left, right = [], []
-    for doc in np.flatnonzero(np.diff(mentions.starts)):
-        text, first, last = passages[int(doc)], int(mentions.starts[doc]), int(mentions.starts[doc + 1])
+    for doc in docs.tolist():
+        text: str = passages[doc]
+        first, last = int(mentions.starts[doc]) - origin, int(mentions.starts[doc + 1]) - origin
         for m in range(first, last):
             before = max(ends[m - 1] if m > first else 0, starts[m] - _REACH)
             after = min(starts[m + 1] if m + 1 < last else len(text), ends[m] + _REACH)

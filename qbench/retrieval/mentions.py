@@ -61,10 +61,12 @@ def document_mentions(
     positions = pl.DataFrame({"doc_id": doc_ids, "_at": at}).with_row_index("_doc")
     if "offset" not in quantities.columns:
         quantities = quantities.with_columns(offset=0)
-    table = (
-        quantities.join(positions, on="doc_id", how="inner", maintain_order="left")
-        .sort("_doc", maintain_order=True)
-        .with_columns(offset=pl.col("offset") + pl.col("_at"))
-    )
+    # The ids alone are joined: a join of the whole table is a copy of it, and most tables are in order already.
+    found = quantities.select("doc_id").join(positions, on="doc_id", how="left", maintain_order="left")
+    table = quantities.with_columns(found["_doc"], offset=pl.col("offset") + found["_at"])
+    if found["_doc"].null_count():
+        table = table.filter(pl.col("_doc").is_not_null())
+    if not table["_doc"].is_sorted():
+        table = table.sort("_doc", maintain_order=True)
     counts = np.bincount(table["_doc"].to_numpy(), minlength=len(doc_ids))
-    return DocumentMentions(table.drop("_doc", "_at"), np.append(0, np.cumsum(counts)).astype(np.int64))
+    return DocumentMentions(table.drop("_doc"), np.append(0, np.cumsum(counts)).astype(np.int64))
