@@ -78,6 +78,9 @@ class OpenSearchServer(LoopbackServer):
                 return 200, {"_all": {"primaries": {"store": {"size_in_bytes": held}}}}
         index = self._of(name)
         match (method, verb):
+            case ("DELETE", ""):
+                del self.indices[name]
+                return 200, {"acknowledged": True}
             case ("GET", "_mapping"):
                 return 200, {name: {"mappings": index.mappings}}
             case ("PUT", "_mapping"):
@@ -371,7 +374,7 @@ def _handler(server: OpenSearchServer) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(sent)
 
-        do_GET = do_PUT = do_POST = _serve  # noqa: N815
+        do_GET = do_PUT = do_POST = do_DELETE = _serve  # noqa: N815
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""

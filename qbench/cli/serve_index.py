@@ -84,10 +84,10 @@ def _written(
     if engine == "postgres":
         if output is not None:
             return serve_postgres.write(index, output, name or "qbench", model=vectors, overwrite=overwrite)
-        return serve_postgres.serve(index, server or "auto", name, model=vectors)
+        return serve_postgres.serve(index, server or "auto", name, model=vectors, overwrite=overwrite)
     if output is not None:
         return serve_opensearch.write(index, output, name or "qbench", overwrite=overwrite)
-    return serve_opensearch.serve(index, server or "auto", name)
+    return serve_opensearch.serve(index, server or "auto", name, overwrite=overwrite)
 
 
 def _shown(index: Index, engine: str, query: str, server: str | None, name: str, vectors: str) -> str:

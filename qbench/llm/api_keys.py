@@ -125,32 +125,33 @@ def words_without_secrets(words: Iterable[str]) -> list[str]:
     return shown
 
 
-def server_url(given: str, variable: str, default: str) -> str:
+def server_url(
+    given: str, variable: str, default: str, *, option: str = "base_url", example: str = "http://localhost:8000/v1"
+) -> str:
     """The address of a server: the given one; for "auto" that of the environment, or else the default.
 
     Args:
         given: from the system's name or an option.
         variable: environment variable of the address.
         default: the provider's own address.
+        option: where `given` was given, for errors.
+        example: what an address looks like.
 
     Raises:
         OptionError: it is no address of a server, or holds a password or a query, which may be secret.
     """
     url = given if given != AUTO else os.environ.get(variable, "").strip() or default
-    owner = "base_url" if url == given else variable
+    owner = option if url == given else variable
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise OptionError(
-            f"{owner} is no address of a server", remedy="Write it like http://localhost:8000/v1"
-        ) from None
+        raise OptionError(f"{owner} is no address of a server", remedy=f"Write it like {example}") from None
     if parts.username or parts.password or parts.query or parts.fragment:
         # Not quoted: what is wrong with it may be a key.
         raise OptionError(
             f"{owner} holds more than an address", remedy="Leave out user, password and query; keys have variables"
         )
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or any(map(str.isspace, url)):
-        remedy = "Write it like http://localhost:8000/v1"
-        raise OptionError(f"{owner} is no address of a server", value=url, remedy=remedy)
+        raise OptionError(f"{owner} is no address of a server", value=url, remedy=f"Write it like {example}")
     return url.rstrip("/")

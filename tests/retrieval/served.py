@@ -90,7 +90,7 @@ class Engine(ABC):
         """Ids and texts that are stored under a name, in order."""
 
     @abstractmethod
-    def serve(self, index: Index) -> Served:
+    def serve(self, index: Index, name: str = "", *, overwrite: bool = False) -> Served:
         """Write an index there."""
 
     @abstractmethod
@@ -120,19 +120,19 @@ class PostgresEngine(Engine):
 
     def load(self, name, tables):
         with postgres.connect(self.address) as connection:
-            return postgres.load(connection, name, tables)
+            return postgres.load(connection, name, tables, "k")
 
     def documents(self, name):
         with postgres.connect(self.address) as connection:
             return connection.execute(f"SELECT doc_id, passage FROM {name}.documents ORDER BY doc").fetchall()
 
-    def serve(self, index):
-        return serve_postgres.serve(index, self.address)
+    def serve(self, index, name="", *, overwrite=False):
+        return serve_postgres.serve(index, self.address, name, overwrite=overwrite)
 
     def found(self, index, place, query):
         statement, parameters = serve_postgres.shown_search(index, query)
         with postgres.connect(self.address) as connection:
-            connection.execute(f"SET search_path = {place}")
+            connection.execute(f'SET search_path = "{place}"')
             rows = connection.execute(statement, parameters).fetchall()
         ids = passages(index.sentences().collect())["doc_id"]
         return [ids[doc] for doc, _ in rows]
@@ -164,8 +164,8 @@ class OpenSearchEngine(Engine):
         rows = self.server.indices[name].rows
         return [(rows[str(doc)]["doc_id"], rows[str(doc)]["passage"]) for doc in range(len(rows))]
 
-    def serve(self, index):
-        return serve_opensearch.serve(index, self.address)
+    def serve(self, index, name="", *, overwrite=False):
+        return serve_opensearch.serve(index, self.address, name, overwrite=overwrite)
 
     def found(self, index, place, query):
         shown = serve_opensearch.shown(index, query, server=self.address, name=place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.errors import OptionError
+from qbench.index.build import build_index
 from qbench.quantities.conditions import verdict
 from qbench.quantities.types import COMPARATORS, MENTION_COMPARATORS
 from qbench.retrieval.engines import opensearch
@@ -110,3 +112,29 @@ def test_an_index_is_served_once_and_its_search_is_shown(engine, served_index):
     assert (first.new, second.new) == (True, False)
     assert first.place == second.place
     assert engine.found(served_index, first.place, "laptop under 4 lb") == ["a::1"]
+
+
+@pytest.fixture(scope="module")
+def other_index(tmp_path_factory):
+    """An index of another document."""
+    folder = tmp_path_factory.mktemp("other")
+    (folder / "corpus.jsonl").write_text(json.dumps({"doc_id": "z", "text": "This laptop weighs 1 lb."}))
+    return build_index(folder / "corpus.jsonl", folder / "index", workers=1)
+
+
+def test_another_index_of_a_name_is_replaced_only_if_asked(engine, served_index, other_index):
+    assert engine.serve(served_index, "laptops").new
+    assert not engine.serve(served_index, "laptops", overwrite=True).new
+    with pytest.raises(OptionError, match=r"laptops is there, and holds something else.*--overwrite.*another --name"):
+        engine.serve(other_index, "laptops")
+    assert engine.found(served_index, "laptops", "laptop under 4 lb") == ["a::1"]
+    assert engine.serve(other_index, "laptops", overwrite=True).new
+    assert engine.found(other_index, "laptops", "laptop under 4 lb") == ["z::0"]
+    assert not engine.serve(other_index, "laptops").new
+
+
+@pytest.mark.parametrize("name", ["both", "order", "user"])
+def test_reserved_words_are_names(engine, served_index, name):
+    assert engine.serve(served_index, name).new
+    assert not engine.serve(served_index, name).new
+    assert engine.found(served_index, name, "laptop under 4 lb") == ["a::1"]

@@ -42,7 +42,7 @@ def open_opensearch(stage: Stage, options: OpenSearchOptions, context: RankerCon
     """
     weights = Weights(options.k1, options.b, options.epsilon)
     key = tables_key(context, weights)
-    http = Http(options.url)
+    http = Http(options.url, option="url")
     try:
         start, name = time.perf_counter(), f"qbench-{key}"
         check_version(http)
@@ -258,9 +258,25 @@ def _meta(http: Http, name: str) -> dict[str, Any] | None:
 
 def _checked(meta: dict[str, Any], name: str, key: str) -> dict[str, Any]:
     if meta.get("key") != key:
-        remedy = f"Choose another --name, or delete {name} and {terms_name(name)}"
+        remedy = f"Give --overwrite to replace it, choose another --name, or delete {name} and {terms_name(name)}"
         raise OptionError(f"the index {name} is there, and holds something else", remedy=remedy)
     return meta
+
+
+def delete_others(http: Http, name: str, key: str) -> None:
+    """Delete the two indices of a name if they are of another key.
+
+    Raises:
+        OptionError: they are not qbench's.
+        ServerError: the server does not answer, or refuses.
+    """
+    held = {each: _meta(http, each) for each in (checked_name(name), terms_name(name))}
+    for each, meta in held.items():
+        if meta is not None and "key" not in meta:
+            raise OptionError(f"the index {each} is there, and is not qbench's", remedy="Choose another --name")
+    for each, meta in held.items():
+        if meta is not None and meta["key"] != key:
+            http.delete(f"/{each}")
 
 
 def terms_of(http: Http, name: str, tokens: Sequence[str]) -> dict[str, tuple[int, float] | None]:

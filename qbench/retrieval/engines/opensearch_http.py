@@ -64,17 +64,23 @@ class Http:
             come from OPENSEARCH_USERNAME and OPENSEARCH_PASSWORD, or OPENSEARCH_API_KEY.
         patience: waits and attempts. A request may be sent again: all that is written has its id.
         sleep: waits so many seconds.
+        option: where the address was given, for errors.
 
     Raises:
         OptionError: not an address, or it holds a password; or a password without a user.
     """
 
     def __init__(
-        self, url: str = "auto", patience: Patience = PATIENCE, sleep: Callable[[float], None] = time.sleep
+        self,
+        url: str = "auto",
+        patience: Patience = PATIENCE,
+        sleep: Callable[[float], None] = time.sleep,
+        option: str = "--server",
     ) -> None:
         import httpx2
 
-        self.url, self.patience, self._sleep = server_url(url, URL, DEFAULT), patience, sleep
+        self.url = server_url(url, URL, DEFAULT, option=option, example=DEFAULT)
+        self.patience, self._sleep = patience, sleep
         key, user, password = read_key([API_KEY]), os.environ.get(USERNAME, ""), os.environ.get(PASSWORD, "")
         if bool(user) != bool(password):
             raise OptionError(f"one of {USERNAME} and {PASSWORD} is set", remedy="Set both, or none")
@@ -109,6 +115,10 @@ class Http:
     def post(self, path: str, body: Mapping[str, Any] | bytes = b"") -> Reply:
         """The answer to POST with a JSON object, or with lines of JSON."""
         return self._asked("POST", path, body if isinstance(body, bytes) else _encoded(body))
+
+    def delete(self, path: str) -> Reply:
+        """The answer to DELETE; that it is gone already is one, too."""
+        return self._asked("DELETE", path, None, missing=True)
 
     def pause(self, attempt: int) -> None:
         """Wait before another attempt (counted from 1)."""

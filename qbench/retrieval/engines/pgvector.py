@@ -20,7 +20,15 @@ from qbench.models.single_vector import Encoder, load_encoder
 from qbench.quantities.types import Condition
 from qbench.retrieval.dense import build_dense, encoded_queries
 from qbench.retrieval.engines import postgres_sql as sql
-from qbench.retrieval.engines.postgres import connect, named, query_parameters, rows_of, stored_bytes, with_tables
+from qbench.retrieval.engines.postgres import (
+    connect,
+    identifier,
+    named,
+    query_parameters,
+    rows_of,
+    stored_bytes,
+    with_tables,
+)
 from qbench.retrieval.engines.ranker import ranked
 from qbench.retrieval.engines.tables import Weights
 from qbench.retrieval.engines.windows import windows
@@ -102,11 +110,11 @@ def write_vectors(connection: psycopg.Connection[Any], schema: str, table: str, 
         ServerError: the server has no pgvector, or refuses.
     """
     with named():
-        connection.execute(f"SET search_path = {schema}, public".encode())
+        connection.execute(f"SET search_path = {identifier(schema)}, public".encode())
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (f"{schema}.{table}",))
-            found = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (f"{schema}.{table}",)).fetchone()
-            if found and found[0]:
+            found = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (f"{identifier(schema)}.{table}",))
+            if found.fetchone() == (True,):
                 return False
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
             connection.execute(sql.vectors_table(table, vectors.dimension).encode())

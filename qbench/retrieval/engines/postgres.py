@@ -64,14 +64,12 @@ def with_tables(connection: psycopg.Connection[Any], context: RankerContext, wei
     Raises:
         ServerError: the server refuses.
     """
-    schema = f"qbench_{tables_key(context, weights)}"
-    if not has_tables(connection, schema):
+    key = tables_key(context, weights)
+    schema = f"qbench_{key}"
+    if not is_complete(connection, schema, key):
         corpus, mentions = context.corpus, context.quantities().table
-        load(
-            connection,
-            schema,
-            served_tables(corpus, mentions, context.units(), weights=weights, language=context.language),
-        )
+        tables = served_tables(corpus, mentions, context.units(), weights=weights, language=context.language)
+        load(connection, schema, tables, key)
     return schema
 
 
@@ -94,7 +92,7 @@ class Postgres(ServedRanker):
         self._connection = connection
         self._close = weakref.finalize(self, connection.close)
         with named():
-            connection.execute(f"SET search_path = {checked_schema(schema)}")
+            connection.execute(f"SET search_path = {identifier(schema)}")
 
     def search(self, search: Search) -> Candidates:
         """The documents that hold at least one of the tokens, with their BM25 scores."""
@@ -197,7 +195,7 @@ def connect(dsn: str) -> psycopg.Connection[Any]:
 
 
 def checked_schema(name: str) -> str:
-    """A name of a schema that needs no quotes.
+    """A name of a schema: the same in quotes and without, unless it is a reserved word.
 
     Raises:
         OptionError: it is none.
@@ -207,20 +205,72 @@ def checked_schema(name: str) -> str:
     return name
 
 
-def has_tables(connection: psycopg.Connection[Any], schema: str) -> bool:
-    """Whether a schema holds the tables; they are written in one transaction, so it holds all or none."""
+def identifier(schema: str) -> str:
+    """The name of a schema as SQL takes it: in quotes, since reserved words are names, too.
+
+    Raises:
+        OptionError: not a name of a schema.
+    """
+    return f'"{checked_schema(schema)}"'
+
+
+def is_complete(connection: psycopg.Connection[Any], schema: str, key: str, *, overwrite: bool = False) -> bool:
+    """Whether a schema holds the tables of a key; they are written in one transaction, so it holds all or none.
+
+    Args:
+        connection: with the right to read the tables.
+        schema: its name.
+        key: of the content.
+        overwrite: tables of another key are to be replaced.
+
+    Raises:
+        OptionError: not a name of a schema; or it holds something that is not to be replaced.
+        ServerError: the server refuses.
+    """
+    held = _held_key(connection, schema)
+    if held in (None, key):
+        return held == key
+    if not overwrite:
+        remedy = "Give --overwrite to replace it, or choose another --name"
+        raise OptionError(f"the schema {schema} is there, and holds something else", remedy=remedy)
+    return False
+
+
+def _held_key(connection: psycopg.Connection[Any], schema: str) -> str | None:
+    """The key of the tables of a schema; None if there are none, "" if they were written before keys were.
+
+    Raises:
+        OptionError: not a name of a schema, or the schema holds tables of something else.
+    """
+    settings = f"{identifier(schema)}.settings"
     with named():
-        found = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (f"{checked_schema(schema)}.settings",))
-        return bool((found.fetchone() or (False,))[0])
+        columns = {
+            name
+            for (name,) in connection.execute(
+                "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0", (settings,)
+            )
+        }
+        if not columns:
+            return None
+        if "mean_tokens" not in columns:
+            raise OptionError(f"the schema {schema} is there, and holds something else", remedy="Choose another --name")
+        if "key" not in columns:
+            return ""
+        found = connection.execute(f"SELECT key FROM {settings}").fetchone()  # noqa: S608  a checked name
+    return str(found[0]) if found else ""
 
 
-def load(connection: psycopg.Connection[Any], schema: str, tables: ServedTables) -> bool:
+def load(
+    connection: psycopg.Connection[Any], schema: str, tables: ServedTables, key: str, *, overwrite: bool = False
+) -> bool:
     """Write the tables into a schema; several at once do it once.
 
     Args:
-        connection: with the right to create a schema.
+        connection: with the right to create tables in the schema, and the schema itself if it is missing.
         schema: its name.
         tables: what to write.
+        key: of their content.
+        overwrite: replace tables of another key, and vectors beside them.
 
     Returns:
         whether they were written now; False where they were there.
@@ -229,21 +279,64 @@ def load(connection: psycopg.Connection[Any], schema: str, tables: ServedTables)
         OptionError: not a name of a schema, or the schema holds something else.
         ServerError: the server refuses.
     """
+    with named(), connection.transaction():
+        new = write_tables(connection, schema, tables, key, overwrite=overwrite)
+    if new:
+        vacuum(connection, schema)
+    return new
+
+
+def write_tables(
+    connection: psycopg.Connection[Any], schema: str, tables: ServedTables, key: str, *, overwrite: bool
+) -> bool:
+    """`load` within a transaction, without what cannot be done in one."""
     with named():
-        with connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (checked_schema(schema),))
-            if has_tables(connection, schema):
-                return False
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-            connection.execute(f"SET LOCAL search_path = {schema}")
-            connection.execute(sql.TABLES.encode())
-            for name, frame in tables.frames().items():
-                _copy(connection, name, frame)
-            connection.execute(sql.INDEXES.encode())
-        for name in tables.frames():
-            # Without it, the server reads each posting's row besides the index.
-            connection.execute(f"VACUUM (ANALYZE) {schema}.{name}".encode())
+        connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (checked_schema(schema),))
+        if is_complete(connection, schema, key, overwrite=overwrite):
+            return False
+        # Asked first: IF NOT EXISTS needs the right to create schemas even where it creates none.
+        if connection.execute("SELECT to_regnamespace(%s) IS NULL", (identifier(schema),)).fetchone() == (True,):
+            connection.execute(f"CREATE SCHEMA {identifier(schema)}".encode())
+        connection.execute(f"SET LOCAL search_path = {identifier(schema)}".encode())
+        grants = _dropped(connection, schema) if overwrite else []
+        connection.execute(sql.TABLES.encode())
+        for name, frame in frames_of(tables, key).items():
+            _copy(connection, name, frame)
+        connection.execute(sql.INDEXES.encode())
+        for grant in grants:
+            connection.execute(grant.encode())
     return True
+
+
+def _dropped(connection: psycopg.Connection[Any], schema: str) -> list[str]:
+    """Drop the tables of another index, and the vectors beside them; returns what gives others their rights again."""
+    if _held_key(connection, schema) is None:
+        return []
+    where = {"schema": identifier(schema), "tables": list(sql.ORDER)}
+    grants = [statement for (statement,) in connection.execute(sql.GRANTS, where)]
+    vectors = [
+        f'"{name}"'
+        for (name,) in connection.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%(schema)s) AND relkind = 'r'"
+            " AND relname ~ '^vectors_[0-9a-z]+$' ORDER BY relname",
+            where,
+        )
+    ]
+    first, second, *others = sql.ORDER
+    connection.execute(f"DROP TABLE {', '.join([first, second, *vectors, *others])}".encode())
+    return grants
+
+
+def vacuum(connection: psycopg.Connection[Any], schema: str) -> None:
+    """Let the server count the tables; without it, it reads each posting's row besides the index."""
+    with named():
+        for name in sql.ORDER:
+            connection.execute(f"VACUUM (ANALYZE) {identifier(schema)}.{name}".encode())
+
+
+def frames_of(tables: ServedTables, key: str) -> dict[str, pl.DataFrame]:
+    """The tables by name, the key of their content among the settings."""
+    return {**tables.frames(), "settings": tables.settings.with_columns(key=pl.lit(key))}
 
 
 def _copy(connection: psycopg.Connection[Any], name: str, frame: pl.DataFrame) -> None:
@@ -286,7 +379,7 @@ def named() -> Iterator[None]:
     try:
         yield
     except errors.DuplicateTable as error:
-        raise OptionError(f"PostgreSQL: {_first(error)}", remedy="Choose another --schema, or drop this one") from None
+        raise OptionError(f"PostgreSQL: {_first(error)}", remedy="Choose another --name, or drop this schema") from None
     except errors.FeatureNotSupported as error:
         raise ServerError(f"PostgreSQL: {_first(error)}", remedy=EXTENSION) from None
     except errors.OperationalError as error:

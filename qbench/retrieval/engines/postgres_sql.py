@@ -45,10 +45,22 @@ CREATE TABLE mentions (
 CREATE TABLE settings (
     version integer NOT NULL, documents integer NOT NULL, mean_tokens double precision NOT NULL,
     language text NOT NULL,
-    k1 double precision NOT NULL, b double precision NOT NULL, epsilon double precision NOT NULL
+    k1 double precision NOT NULL, b double precision NOT NULL, epsilon double precision NOT NULL,
+    key text NOT NULL                      -- of all that can change these tables
 );
 """
-"""The tables, with the columns of `qbench.retrieval.engines.tables.ServedTables`."""
+"""The tables, with the columns of `qbench.retrieval.engines.tables.ServedTables`, and the key of their content."""
+
+ORDER = ("terms", "mentions", "postings", "settings", "documents")
+"""The tables in the order in which the queries below ask for them: who takes their locks so waits for no one that waits
+for it."""
+
+GRANTS = """\
+SELECT format('GRANT %%s ON %%I TO %%s', privilege_type, relname,
+              CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END)
+FROM pg_class, aclexplode(relacl)
+WHERE relnamespace = to_regnamespace(%(schema)s) AND relname = ANY(%(tables)s) AND grantee <> relowner"""
+"""The statements that give others their rights on tables of a schema again."""
 
 INDEXES = """\
 ALTER TABLE documents ADD PRIMARY KEY (doc);

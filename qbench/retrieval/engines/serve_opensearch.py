@@ -12,6 +12,7 @@ from qbench.retrieval.engines.opensearch import (
     check_version,
     checked_name,
     created,
+    delete_others,
     is_complete,
     load,
     said,
@@ -31,13 +32,14 @@ LOAD = "load.sh"
 DOCUMENTS, TERMS = "documents", "terms"
 
 
-def serve(index: Index, url: str, name: str = "") -> Served:
+def serve(index: Index, url: str, name: str = "", *, overwrite: bool = False) -> Served:
     """Write an index into a server; what an interrupted call has written is kept.
 
     Args:
         index: whose sentences are searched.
         url: address of the server, without a password; "auto" for what the environment names.
         name: of the index of documents on the server; by default one of the index's own.
+        overwrite: replace another index of qbench's; until the new one is written, searches find nothing, or a part.
 
     Raises:
         OptionError: not an address or a name, or an index of that name holds something else.
@@ -48,6 +50,8 @@ def serve(index: Index, url: str, name: str = "") -> Served:
     name = checked_name(name or f"qbench-{key}")
     with Http(url) as http:
         check_version(http)
+        if overwrite:
+            delete_others(http, name, key)
         new = not is_complete(http, name, key) and load(http, name, tables_of(index), key)
     return Served(name, new)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,13 @@ from qbench.retrieval.engines.postgres import (
     connect,
     copy_statement,
     csv_of,
-    has_tables,
-    load,
+    frames_of,
+    identifier,
+    is_complete,
     named,
     query_parameters,
+    vacuum,
+    write_tables,
 )
 from qbench.retrieval.engines.serving import Served, asked_query, index_key, tables_of, write_files
 from qbench.retrieval.engines.windows import windows
@@ -42,29 +45,36 @@ FUSED = 100
 """Documents of each ranking that the query shown fuses."""
 
 
-def serve(index: Index, dsn: str, schema: str = "", *, model: str = "") -> Served:
+def serve(index: Index, dsn: str, schema: str = "", *, model: str = "", overwrite: bool = False) -> Served:
     """Write an index into a PostgreSQL server; in one transaction, and once.
+
+    Who asks the tables while another index is replaced waits, and gets the new ones.
 
     Args:
         index: whose sentences are searched.
         dsn: address as libpq reads it, without a password; "auto" for what the environment names.
         schema: name of the schema; by default one of the index's own.
         model: single-vector model whose vectors are written as well, with a graph over them; "" for none.
+        overwrite: replace another index in the schema, and its vectors.
 
     Raises:
         MissingPackageError: psycopg is not installed, or what models need.
-        OptionError: the address holds a password, or the schema's name needs quotes.
+        OptionError: the address holds a password, not a name of a schema, or the schema holds something else.
         ServerError: the server cannot be reached, or refuses.
     """
-    schema = checked_schema(schema or f"qbench_{index_key(index, 'postgres')}")
-    with connect(dsn) as connection:
-        new = not has_tables(connection, schema) and load(connection, schema, tables_of(index))
-        if model:
-            with _vectors(index, model) as vectors:
-                new |= write_vectors(connection, schema, vectors_name(model), vectors)
-            with named():
+    key = index_key(index, "postgres")
+    schema = checked_schema(schema or f"qbench_{key}")
+    with connect(dsn) as connection, ExitStack() as stack:
+        tables = None if is_complete(connection, schema, key, overwrite=overwrite) else tables_of(index)
+        vectors = stack.enter_context(_vectors(index, model)) if model else None
+        with named(), connection.transaction():
+            made = tables is not None and write_tables(connection, schema, tables, key, overwrite=overwrite)
+            added = vectors is not None and write_vectors(connection, schema, vectors_name(model), vectors)
+            if model:
                 connection.execute(sql.vectors_index(vectors_name(model)).encode())
-    return Served(schema, new)
+        if made:
+            vacuum(connection, schema)
+    return Served(schema, made or added)
 
 
 def vectors_name(model: str) -> str:
@@ -93,13 +103,13 @@ def write(index: Index, output: Path, schema: str = "qbench", *, model: str = ""
         overwrite: replace another served index in `output`.
 
     Raises:
-        OptionError: the schema's name needs quotes, or `output` holds something else.
+        OptionError: not a name of a schema, or `output` holds something else.
         BusyError: another process is writing to `output`.
     """
     checked_schema(schema)
 
     def make(draft: Draft) -> None:
-        tables = tables_of(index).frames()
+        tables = frames_of(tables_of(index), index_key(index, "postgres"))
         for name, frame in tables.items():
             with (draft.folder / f"{name}.csv").open("wb") as stream:
                 for start in range(0, frame.height, ROWS):
@@ -162,18 +172,23 @@ def shown(index: Index, query: str, *, model: str = "") -> str:
 
 def _load(schema: str, copies: Mapping[str, str], more: Sequence[str] = ()) -> str:
     """The script that makes the tables; psql reads the files of its `copy` in the folder that it runs in."""
+    name = identifier(schema)
     lines = [
         "-- Run in this folder: psql -v ON_ERROR_STOP=1 -f load.sql",
         "BEGIN;",
-        f"CREATE SCHEMA {schema};",
-        f"SET LOCAL search_path = {schema};",
+        # Where it is there, the right to create schemas is not needed.
+        f"SELECT to_regnamespace('{name}') IS NULL AS missing \\gset",
+        "\\if :missing",
+        f"CREATE SCHEMA {name};",
+        "\\endif",
+        f"SET LOCAL search_path = {name};",
         sql.TABLES.rstrip(),
         *(f"\\{copy}" for copy in copies.values()),
         sql.INDEXES.rstrip(),
         *more,
         "COMMIT;",
         "-- So that postings are read from their index alone.",
-        *(f"VACUUM (ANALYZE) {schema}.{name};" for name in copies),
+        *(f"VACUUM (ANALYZE) {name}.{table};" for table in copies),
     ]
     return "\n".join(lines) + "\n"
 
@@ -182,7 +197,7 @@ def _searches(schema: str) -> str:
     """The statements that rank, prepared, and a call of each."""
     return "\n".join(
         [
-            f"SET search_path = {schema};",
+            f"SET search_path = {identifier(schema)};",
             "SET jit = off;",
             "",
             "-- The best documents for some tokens.",

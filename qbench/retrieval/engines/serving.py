@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qbench.index.disk import Index
-from qbench.keys import key
+from qbench.keys import key, revision
 from qbench.quantities.extractors import get_extractor
 from qbench.quantities.types import Condition
 from qbench.quantities.units import load_units
@@ -79,7 +79,7 @@ def write_files(
         BusyError: another process is writing to `output`.
     """
     params = {"index": index.manifest.digest, **what}
-    with drafting(output, KIND, key("served tables", **params), params, overwrite=overwrite) as draft:
+    with drafting(output, KIND, _key(**params), params, overwrite=overwrite) as draft:
         if draft is not None:
             make(draft)
     return draft is not None
@@ -87,4 +87,8 @@ def write_files(
 
 def index_key(index: Index, engine: str) -> str:
     """Names what an engine holds of an index."""
-    return key("served tables", index=index.manifest.digest, engine=engine)
+    return _key(index=index.manifest.digest, engine=engine)
+
+
+def _key(**what: str) -> str:
+    return key("served tables", **what, analysis=revision("analysis"), bm25=revision("bm25"))
