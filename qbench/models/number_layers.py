@@ -99,7 +99,7 @@ class NumberHeads(nn.Module):
 
 
 class OperatorHead(nn.Module):
-    """Pr(op | y_a) = SoftMax(N_o(y_a)), over `OPERATORS` (*DeepQuant* eq. 1). It learns from relevance alone.
+    """Pr(op | y_a) = SoftMax(N_o(y_a)), over `OPERATORS` (*DeepQuant* eq. 1). It learns from what is relevant.
 
     Args:
         width: J.
@@ -231,7 +231,7 @@ def satisfaction_loss(
 ) -> Tensor:
     """Cross-entropy of eq. 6 with whether b satisfies a, where all units are the same; shape (), 0 without any.
 
-    No operator is told: it is learnt from which numbers satisfy the query.
+    Which numbers satisfy the query follows from the operator asked with: it is supervised through its effect.
 
     Args:
         operators: Pr(op | y_a), shape (A, 3).

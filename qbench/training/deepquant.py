@@ -160,11 +160,12 @@ class DeepQuantStudent(OwnStudent):
         for weight, loss in self.number_losses(queries, texts, logits, holds):
             total = total + weight * loss
         own = torch.arange(len(made.stated), device=device) // STATED, torch.arange(len(made.stated), device=device)
-        if self.comparison_weight:
-            compared = comparison_loss(logits[own][:, None], holds[own][:, None], as_printed=self.as_printed)
-            total = total + self.comparison_weight * compared
+        if not self.comparison_weight:  # the ablation of eq. 3 compares nothing made up either
+            return total
         operators = [OPERATORS.index(number.operator) if number.operator else -1 for (number,) in queries.numbers]
         satisfying = torch.tensor(operators, device=device)
+        compared = comparison_loss(logits[own][:, None], holds[own][:, None], as_printed=self.as_printed)
+        total = total + self.comparison_weight * compared
         believed = network.operators(asked), torch.sigmoid(logits)
         return total + satisfaction_loss(*believed, holds, satisfying, own)
 

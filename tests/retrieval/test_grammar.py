@@ -317,7 +317,7 @@ def test_weights_of_nought_leave_other_options_nothing_to_change(name, message):
 def test_codes_of_no_weight_are_refused():
     assert CodedOptions(model="m", code_weight=0).token_weight > 0
     with pytest.raises(OptionError, match="codes change nothing"):
-        CodedOptions(model="m", code_weight=0, token_weight=0)
+        CodedOptions(model="m", code_weight=0, token_weight=0, term_weight=0)
 
 
 @pytest.mark.parametrize(

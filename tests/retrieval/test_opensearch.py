@@ -77,7 +77,7 @@ def test_an_interrupted_load_goes_on(server, http, monkeypatch):
 
 def test_an_index_of_something_else_is_not_touched(server, http):
     server.answer("PUT", "/odd", json.dumps(body.terms_index({})).encode())
-    with pytest.raises(OptionError, match=r"holds something else.*Choose another --name"):
+    with pytest.raises(OptionError, match=r"holds something else.*choose another --name"):
         load(http)
     assert not server.indices["odd"].rows
     assert load(http, "mine", "one")

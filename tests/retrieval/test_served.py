@@ -133,7 +133,7 @@ def test_another_index_of_a_name_is_replaced_only_if_asked(engine, served_index,
     assert not engine.serve(other_index, "laptops").new
 
 
-@pytest.mark.parametrize("name", ["both", "order", "user"])
+@pytest.mark.parametrize("name", ["select", "order", "user"])
 def test_reserved_words_are_names(engine, served_index, name):
     assert engine.serve(served_index, name).new
     assert not engine.serve(served_index, name).new
