@@ -101,12 +101,29 @@ def _ends(
     text: str, span: Span, value: float, high: float, unit: str, unit_span: Span | None, source: int
 ) -> Iterator[Number]:
     """A number, or both ends of a range, which must be the only two numbers in digits within its span."""
-    digits = [match.span() for match in _DIGITS.finditer(text[: span[1]], span[0])] if high != value else []
+    digits = list(_DIGITS.finditer(text[: span[1]], span[0])) if high != value else []
     if len(digits) == 2:
-        yield Number(value, unit, (span[0], digits[0][1]), unit_span, source)
-        yield Number(high, unit, (digits[1][0], span[1]), unit_span, source)
+        first, second = digits
+        ends = [(span[0], first.end()), (second.start(), span[1])]
+        if _falls(first[0], second[0], value, high):
+            ends.reverse()
+        yield Number(value, unit, ends[0], unit_span, source)
+        yield Number(high, unit, ends[1], unit_span, source)
     else:
         yield Number(value, unit, span, unit_span, source)
+
+
+def _falls(first: str, second: str, low: float, high: float) -> bool:
+    """Whether a range is written from its higher to its lower end ("8 to 5"), whatever scale its digits have.
+
+    >>> _falls("8", "5", 5e3, 8e3), _falls("900", "1", 9e5, 1e6), _falls("1,000", "2,000", 1000, 2000)
+    (True, False, False)
+    """
+    try:
+        left, right = (float(number.replace(",", "").replace("\u2212", "-")) for number in (first, second))
+    except ValueError:  # digits in groups of another kind
+        return False
+    return math.isclose(left * low, right * high, rel_tol=1e-9)
 
 
 def _apart(numbers: Iterable[Number], length: int) -> list[Number]:

@@ -14,6 +14,7 @@ model: one matrix, MaxSim, candidates from centroids, compression. Documents' qu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -38,6 +39,9 @@ from qbench.retrieval.rates import amount_of
 from qbench.retrieval.shared_texts import mentions_by_text
 from qbench.retrieval.systems import Stage
 from qbench.scoring.value_code import DIMENSION, WORD_SIGNS, Amount, ValueCode, compared_units, ends
+
+_LETTER = r"[^\W\u4e00-\u9fff]"
+"""A letter or digit, but no Han character."""
 
 
 class Weights(NamedTuple):
@@ -163,11 +167,11 @@ def searched_tokens(text: str, offsets: Sequence[Span], conditions: Sequence[Con
     """
     spans = condition_spans(text, conditions)
     numbers: list[Span | None] = [span for found in spans for span in (found.value, found.unit)]
-    words = set(terms.casefold().split())
+    said = _said(text, offsets, terms.split()) if terms.strip() else [True] * len(offsets)
     return [
         place
         for place, ((start, end), owner) in enumerate(zip(offsets, token_owners(offsets, numbers), strict=True))
-        if end > start and owner < 0 and (not words or _in(text[start:end], words))
+        if end > start and owner < 0 and said[place]
     ]
 
 
@@ -183,18 +187,20 @@ def search_tokens(
         searched: its `searched_tokens`.
 
     Returns:
-        for each condition one token at least; all tokens of the query where none is of a search word.
+        for each condition one token at least; all tokens of its text where none is of a search word.
     """
-    named = [{word.casefold() for word in condition.concept} for condition in conditions]
-    return [
-        [place for place in searched if _in(text[slice(*offsets[place])], own)] or searched or list(range(len(offsets)))
-        for own in named
-    ]
+    text_tokens = [place for place, (start, end) in enumerate(offsets) if end > start] or list(range(len(offsets)))
+    named = [_said(text, offsets, condition.concept) for condition in conditions]
+    return [[place for place in searched if own[place]] or searched or text_tokens for own in named]
 
 
-def _in(piece: str, terms: set[str]) -> bool:
-    """Whether a piece of a word is of one of some words."""
-    return any(piece.casefold() in term for term in terms)
+def _said(text: str, offsets: Sequence[Span], words: Sequence[str]) -> list[bool]:
+    """Whether each token is of one of some words where it stands by itself; Han characters may touch others."""
+    if not words:
+        return [False] * len(offsets)
+    any_of = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    found = re.finditer(rf"(?<!{_LETTER})(?:{any_of})(?!{_LETTER})", text, re.IGNORECASE)
+    return [owner >= 0 for owner in token_owners(offsets, [match.span() for match in found])]
 
 
 def _with_codes(

@@ -349,7 +349,8 @@ class LateInteractionStudent(Student):
         products = torch.einsum("qid,tjd->qtij", queries.vectors, texts.vectors)
         best = products.masked_fill(~texts.counted[None, :, None, :], float("-inf")).amax(dim=3)
         # A text without a token that counts is as far as can be.
-        best = best.clamp(min=-1.0).masked_fill(~queries.counted[:, None, :], 0.0)
+        best = best.masked_fill(~texts.counted.any(dim=1)[None, :, None], -1.0)
+        best = best.masked_fill(~queries.counted[:, None, :], 0.0)
         return self.scale * best.sum(dim=2)
 
 

@@ -34,6 +34,7 @@ def extractor():
         ("The kettle holds 1.7 litres.", [("1.7", "litres", 1.7)]),
         ("A pump for $3.5 million.", [("3.5 million", "$", 3.5e6)]),
         ("Boxes of 5 to 8 kg", [("5", "kg", 5), ("8", "kg", 8)]),
+        ("Lamps weigh 8 to 5 kg.", [("8", "kg", 8), ("5", "kg", 5)]),
         ("between 20 and 30 million euros", [("20", "euros", 2e7), ("30 million", "euros", 3e7)]),
         ("The mast is five to seven feet tall.", [("five to seven", "feet", 5)]),
         ("Cellars are kept at -5 degrees Celsius.", [("-5", "degrees Celsius", -5)]),

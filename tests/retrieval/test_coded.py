@@ -143,3 +143,21 @@ def test_searches_carry_the_search_words_of_a_model_that_reads_conditions(tiny, 
     bench = Bench(BENCHMARK, "key", tmp_path, "auto", ExtractorOptions(), 1, silent, Access())
     search = bench.search(stage, query, "given")
     assert (search.text, search.terms, search.conditions) == (query.text, query.terms, query.conditions)
+
+
+def test_words_of_a_query_are_whole_words():
+    """ "a" is no piece of "rate", and "at" none of "battery"; pieces of a word are all its own."""
+    text = "trial at a rate of 7 hour"
+    offsets = [(0, 5), (6, 8), (9, 10), (11, 13), (13, 15), (16, 18), (19, 20), (21, 25)]
+    asked = condition("rate", "=", 7, "hour")
+    searched = searched_tokens(text, offsets, (asked,), "trial rate battery")
+    assert searched == [0, 3, 4]
+    assert search_tokens(text, offsets, (asked,), searched) == [[3, 4]]
+
+
+def test_words_that_are_written_together_are_found_too():
+    text = "营业收入超过5元"
+    offsets = [(place, place + 1) for place in range(len(text))]
+    asked = condition("营业收入", ">", 5)
+    searched = searched_tokens(text, offsets, (asked,), "营业收入")
+    assert search_tokens(text, offsets, (asked,), searched) == [[0, 1, 2, 3]]
