@@ -64,7 +64,7 @@ REVISIONS: dict[str, int] = {
     "judged test set": 1,
     # Models
     "new model": 2,
-    "retriever training": 6,
+    "retriever training": 7,
     "bi-encoder training": 2,
     "description-parser training": 1,
     "extractor training": 1,

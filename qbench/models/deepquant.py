@@ -147,7 +147,8 @@ class DeepQuant(nn.Module):
         self.config = config
         self.encoder, self.tokenizer = encoder, tokenizer
         self.units = UnitList(config.units)
-        self.number = NumberEmbedding(width, config.sigma)
+        # Of the input's size, which is not that of the vectors in an ELECTRA or ALBERT.
+        self.number = NumberEmbedding(encoder.get_input_embeddings().embedding_dim, config.sigma)
         self.projection = nn.Linear(width, config.dimension, bias=False)
         self.heads = NumberHeads(width, len(self.units), config.centred_units)
         self.operators = OperatorHead(width)

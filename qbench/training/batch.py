@@ -27,6 +27,7 @@ class Batch:
         own: shape (n, t), bool: each query's own negatives.
         compared: shape (n, t), bool: own negatives, the positive, and every other text that cannot satisfy the query.
         step, steps: of the optimiser, from 0, and in the whole training.
+        seed: of what a loss draws.
     """
 
     data: Triples
@@ -37,9 +38,10 @@ class Batch:
     compared: NDArray[np.bool_]
     step: int = 0
     steps: int = 1
+    seed: int = 0
 
     @classmethod
-    def of(cls, data: Triples, drawn: Sequence[Drawn], step: int = 0, steps: int = 1) -> Batch:
+    def of(cls, data: Triples, drawn: Sequence[Drawn], step: int = 0, steps: int = 1, seed: int = 0) -> Batch:
         """The batch of some drawn queries, each with a positive and negatives of its own."""
         texts = list(dict.fromkeys(text for _, positive, negatives in drawn for text in (positive, *negatives)))
         column = {text: number for number, text in enumerate(texts)}
@@ -51,7 +53,7 @@ class Batch:
             compared[row] = [not data.may_satisfy(query, text) for text in texts]
         compared |= own
         compared[np.arange(len(drawn)), positives] = True
-        return cls(data, [query for query, _, _ in drawn], texts, positives, own, compared, step, steps)
+        return cls(data, [query for query, _, _ in drawn], texts, positives, own, compared, step, steps, seed)
 
     @property
     def asked(self) -> list[Query]:

@@ -161,7 +161,7 @@ def _check_teacher(recipe: ContrastiveRecipe, teacher: str | None) -> None:
 
 
 def idle_options(recipe: ContrastiveRecipe, benchmark: Benchmark, joint: Benchmark | None = None) -> dict[str, str]:
-    """The options that say nothing of these data, and would only give the same weights another key, with the reasons.
+    """The options that change nothing, and would only give the same weights another key, with the reasons.
 
     Args:
         recipe: the options of a training.
@@ -173,6 +173,9 @@ def idle_options(recipe: ContrastiveRecipe, benchmark: Benchmark, joint: Benchma
         "lowest_grade": "positives come from triples, not from judgments" * all(with_triples),
         "satisfying": "this benchmark has no table of quantities" * (benchmark.quantities is None),
         "methods": "this benchmark has no triples, and is learnt from judgments" * (not with_triples[0]),
+        "as_printed": "numbers are not compared without comparison_weight" * (recipe.comparison_weight == 0),
+        "contrast": "numbers are not contrasted without contrast_weight" * (recipe.contrast_weight == 0),
+        "contrast_temperature": "numbers are not contrasted without contrast_weight" * (recipe.contrast_weight == 0),
     }
     standard = ContrastiveRecipe()
 
@@ -304,7 +307,7 @@ class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
 
     def loss(self, batch: tuple[Triples, list[Drawn]], step: int, steps: int) -> Tensor:
         """The student's loss of a batch."""
-        seen = Batch.of(*batch, step, steps)
+        seen = Batch.of(*batch, step, steps, self.recipe.seed)
         if self._batch_negatives:
             self._excluded += int((~seen.compared).sum())
         self._pairs += seen.compared.size

@@ -149,7 +149,7 @@ class DeepQuantStudent(OwnStudent):
         if not asking or not stating:
             return None
         network, device = self.network, self.network.device
-        made = made_numbers(len(asking), generator(batch.step, "made numbers"))
+        made = made_numbers(len(asking), generator(batch.seed, f"made numbers {batch.step}"))
         with mixed_precision(device, self.precision):
             queries = self.embed_numbered(*with_values(asking, made.asked, "query"))
             texts = self.embed_numbered(*with_values(stating, made.stated, "document"))

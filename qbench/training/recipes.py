@@ -196,7 +196,7 @@ class ContrastiveRecipe(Recipe):
     )
     numbers_every: int = option(
         0,
-        help="After those, every so many steps one on made-up numbers; 0: none.",
+        help="After those, one of so many steps is on made-up numbers, in place of samples; 0: none.",
         low=0,
         models=("deepquant",),
         keyed=False,
@@ -255,6 +255,10 @@ class ContrastiveRecipe(Recipe):
             raise refusal(self, "loss", f"is one of {', '.join(LOSSES)}", self.loss)
         if self.negatives == 0 and not LOSSES[self.loss].batch_negatives:
             raise refusal(self, "negatives", f"is at least 1 with the loss {self.loss}", self.negatives)
+        if self.numbers_every == 1:
+            error = refusal(self, "numbers_every", "is 0 or at least 2: with 1 no step is left for the samples", 1)
+            error.remedy = "To learn from made-up numbers alone, use numbers_first 1"
+            raise error
 
 
 @dataclass(frozen=True)

@@ -217,3 +217,20 @@ def test_a_limit_cuts_documents_and_not_queries(saved):
     assert [len(t.ids) for t in short.tokens([TEXTS[2]] * 2, [NUMBERS[2]] * 2, "document")] == [6, 6]
     (query,) = short.tokens(TEXTS[2:], NUMBERS[2:], "query")
     assert len(query.places) == 2
+
+
+def test_an_encoder_may_read_smaller_vectors_than_it_gives(plain, tmp_path):
+    from transformers import AutoTokenizer, ElectraConfig, ElectraModel
+
+    tokenizer = AutoTokenizer.from_pretrained(plain)
+    sizes = {"embedding_size": 16, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
+    config = ElectraConfig(vocab_size=len(tokenizer), intermediate_size=64, max_position_embeddings=64, **sizes)
+    ElectraModel(config).save_pretrained(tmp_path / "electra")
+    tokenizer.save_pretrained(tmp_path / "electra")
+    made, _ = deepquant_from(str(tmp_path / "electra"))
+    made.save(tmp_path / "model")
+    loaded = load_deepquant(str(tmp_path / "model"))
+    with torch.no_grad():
+        small, large = (loaded.contextual(["5 kg"], [[Number(x, "", (0, 1))]]).numbers for x in (5, 5000))
+    assert small.shape == (1, 32)
+    assert not torch.allclose(small, large)

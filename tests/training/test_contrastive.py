@@ -307,6 +307,27 @@ def test_options_that_would_change_nothing_are_refused(base, tmp_path, change, p
     assert idle_options(QUICK, bench) == {}
 
 
+@pytest.mark.parametrize(
+    ("kind", "off", "change"),
+    [
+        ("deepquant", {"comparison_weight": 0.0}, {"as_printed": True}),
+        ("numcolbert", {"contrast_weight": 0.0}, {"contrast": "numeric"}),
+        ("numcolbert", {"contrast_weight": 0.0}, {"contrast_temperature": 0.5}),
+    ],
+)
+def test_options_of_a_loss_that_is_left_out_are_refused(base, tmp_path, kind, off, change):
+    (name,), (left_out,) = change, off
+    with pytest.raises(OptionError, match=f"{name} changes nothing: .* without {left_out}"):
+        train_retriever(kind, BENCHMARK, tmp_path / "a", str(base), replace(QUICK, **off, **change))
+    for alone in (off, change):
+        assert idle_options(replace(QUICK, **alone), BENCHMARK) == {}
+
+
+def test_made_up_numbers_in_every_step_are_refused():
+    with pytest.raises(OptionError, match="numbers_every is 0 or at least 2"):
+        replace(QUICK, numbers_every=1).check()
+
+
 def test_a_general_benchmark_takes_its_share_of_the_batches(base, tmp_path):
     none = {"samples": BENCHMARK.samples.clear(), "triples": BENCHMARK.triples.clear()}
     queries = [replace(query, split="test") for query in BENCHMARK.queries]
