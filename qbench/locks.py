@@ -14,9 +14,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
-from qbench.errors import BusyError, OptionError
+from qbench.errors import BusyError, InputError, OptionError
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -39,6 +40,7 @@ def locked(folder: Path) -> Iterator[None]:
 
     Raises:
         BusyError: another process still holds it after the seconds in `QBENCH_WAIT`.
+        InputError: files cannot be written there.
         OptionError: `QBENCH_WAIT` is no number of seconds.
     """
     from filelock import FileLock
@@ -79,6 +81,7 @@ def _acquire(lock: BaseFileLock, folder: Path, path: Path) -> None:
     with suppress(Timeout):
         lock.acquire(timeout=first)
         return
+    _check_writable(folder, path)
     holder = _holder(path)
     if patience is None or patience > first:
         logging.getLogger("qbench").warning(
@@ -90,6 +93,22 @@ def _acquire(lock: BaseFileLock, folder: Path, path: Path) -> None:
             lock.acquire(timeout=-1 if patience is None else patience - first)
             return
     raise BusyError(f"{holder} is writing here", file=folder, remedy="Wait for it, or choose another folder")
+
+
+def _check_writable(folder: Path, path: Path) -> None:
+    """Refuse a place where no lock can be taken, which looks like one that another process holds.
+
+    Raises:
+        InputError: the lock's file, or another beside it, cannot be written.
+    """
+    try:
+        with suppress(FileNotFoundError):
+            path.open("r+b").close()
+            return
+        with TemporaryFile(dir=path.parent):  # not the lock's own file: where locks are files, that would take it
+            return
+    except OSError as fault:
+        raise InputError(f"cannot be written: {fault.strerror}", file=folder, remedy="Choose another folder") from fault
 
 
 def _patience() -> float | None:

@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from filelock import Timeout
 
 from qbench import locks
 from qbench.artefacts import open_artefact, reading
@@ -104,6 +105,21 @@ def test_the_wait_ends_when_the_user_wants(tmp_path, monkeypatch):
     assert time.monotonic() - start < 30
     with pytest.raises(OptionError, match="no number of seconds"), held_by_another(tmp_path / "a", "soon"):
         make(tmp_path / "a", "k")
+
+
+def test_where_nothing_can_be_written_nobody_is_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(locks, "SILENT", 0.01)
+    (tmp_path / "a").mkdir()
+    # What looks like a lock that another holds: no lock is got, and no file can be made.
+    monkeypatch.setattr("filelock.FileLock.acquire", lambda *_, **__: refuse())
+    monkeypatch.setattr(locks, "TemporaryFile", lambda **_: refuse(OSError(30, "Read-only file system")))
+    with pytest.raises(InputError, match="cannot be written: Read-only file system"), locked(tmp_path / "a"):
+        pass
+    assert not (tmp_path / ".a.lock").exists()
+
+
+def refuse(error=None):
+    raise error or Timeout("a")
 
 
 def test_a_thread_may_lock_what_it_has_locked(tmp_path, monkeypatch):

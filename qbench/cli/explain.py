@@ -49,10 +49,10 @@ def explain(
 
     Of Bind: its parts, and which value counts for which condition. Of DeepQuant: the weight of words and numbers, which
     operator it reads in the query, and for each of the document's numbers how its unit fits, what it believes of the
-    comparison, and how relevant that makes it; the first one counts. Of all others: what each term adds; for Q what
-    the quantities add, and the Phi score of each mention; for a filter which mention satisfies the condition. Of pairs
-    that `qbench mine-paraphrases` made: the words that both descriptions share, both values, and how likely these agree
-    by chance.
+    comparison, and how relevant that makes it; the first one counts. Of all others: what each term adds, of late
+    interaction each token, with the quantity whose code it has; for Q what the quantities add, and the Phi score of
+    each mention; for a filter which mention satisfies the condition. Of pairs that `qbench mine-paraphrases` made: the
+    words that both descriptions share, both values, and how likely these agree by chance.
 
     Example: qbench explain my-benchmark "laptop with a weight under 2 kg" --top 5 --system QBM25
     """

@@ -41,6 +41,12 @@ def serve_index(
     query: Annotated[
         str, typer.Option(help="Show the statement and its parameters, or the search, that answers this query.")
     ] = "laptop under 2 lb",
+    concepts: Annotated[
+        Literal["ignored", "shared"],
+        typer.Option(
+            help="shared: in the query shown, the concept of a quantity must share a word with its condition's."
+        ),
+    ] = "ignored",
     vectors: Annotated[
         str,
         typer.Option(
@@ -60,6 +66,7 @@ def serve_index(
     from qbench.cli import console
     from qbench.errors import OptionError
     from qbench.index.disk import Index
+    from qbench.retrieval.engines import serve_opensearch, serve_postgres
 
     if server is not None and output is not None:
         raise OptionError("a server and a folder of files, and one is needed", remedy="Leave out --server or -o")
@@ -72,7 +79,10 @@ def serve_index(
             served = _written(opened, engine, server, output, name, vectors, overwrite)
         console.note(f"{served.place}: {'written' if served.new else 'already there'}")
     place = name if served is None or server is None else served.place
-    shown = _shown(opened, engine, query, server, place, vectors)
+    if engine == "postgres":
+        shown = serve_postgres.shown(opened, query, model=vectors, concepts=concepts)
+    else:
+        shown = serve_opensearch.shown(opened, query, server=server, name=place, concepts=concepts)
     console.out().print(shown, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -88,11 +98,3 @@ def _written(
     if output is not None:
         return serve_opensearch.write(index, output, name or "qbench", overwrite=overwrite)
     return serve_opensearch.serve(index, server or "auto", name, overwrite=overwrite)
-
-
-def _shown(index: Index, engine: str, query: str, server: str | None, name: str, vectors: str) -> str:
-    from qbench.retrieval.engines import serve_opensearch, serve_postgres
-
-    if engine == "postgres":
-        return serve_postgres.shown(index, query, model=vectors)
-    return serve_opensearch.shown(index, query, server=server, name=name)

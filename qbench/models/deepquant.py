@@ -237,9 +237,11 @@ class DeepQuant(nn.Module):
         hidden = self.encoder(inputs_embeds=embedded, attention_mask=seen.to(device)).last_hidden_state
         return Contextual(hidden.float(), words.to(device), places.to(device))
 
-    def word_ids(self, texts: Sequence[str], numbers: Sequence[Sequence[Number]]) -> list[NDArray[np.int64]]:
-        """The tokens of each document that take part in MaxSim, by their numbers in the vocabulary, in order."""
-        ids, _, words = self._counted(self.tokens(texts, numbers, "document"), "document")
+    def word_ids(
+        self, texts: Sequence[str], numbers: Sequence[Sequence[Number]], role: Role = "document"
+    ) -> list[NDArray[np.int64]]:
+        """The tokens of each text that take part in MaxSim, by their numbers in the vocabulary, in order."""
+        ids, _, words = self._counted(self.tokens(texts, numbers, role), role)
         return [row[kept].numpy() for row, kept in zip(ids, words, strict=True)]
 
     def alone(self, words: Tensor) -> Tensor:

@@ -124,6 +124,11 @@ class DeepQuantEncoder:
         lengths = np.array([len(ids) for ids in kept], np.int64)
         return lengths, np.concatenate([*kept, np.empty(0, np.int64)])
 
+    def words(self, text: str, numbers: Sequence[Number], role: Role = "document") -> list[str]:
+        """The tokens of a text that have vectors, markers included, in the words of the vocabulary."""
+        (ids,) = self.model.word_ids([text], [numbers], role)
+        return list(self.model.tokenizer.convert_ids_to_tokens(ids.tolist()))
+
     @torch.no_grad()
     def alone(self) -> Floats:
         """The vector of each word of the vocabulary in a document of this word alone, shape (words, dimension)."""

@@ -28,6 +28,7 @@ from qbench.models.limits import with_smaller_batches
 from qbench.models.multi_vector import MultiVector, load_multi_vector_encoder, token_offsets
 from qbench.models.numbers import Span, token_owners
 from qbench.models.single_vector import Role
+from qbench.quantities.mentions import quantity_text
 from qbench.quantities.types import Condition, Quantity
 from qbench.quantities.units import Units
 from qbench.quantities.written import condition_spans
@@ -123,6 +124,24 @@ class CodedEncoder:
             token, value = np.float32(weights.token / len(own)), np.float32(weights.value / len(own))
             parts.append(_with_codes(token * vectors[own], value * self.code.condition(condition)))
         return np.concatenate(parts)[:, : self.dimension]
+
+    def said(self, search: Search, text: str) -> tuple[list[str], list[str]]:
+        """What each vector of `question` and of a text's `encode` stands for: a token, or one with a code behind it."""
+        asked, held = self.encoder.words(search.text, "query"), self.encoder.words(text)
+        ((_, offsets),) = self._tokens([search.text], "query")
+        searched = searched_tokens(search.text, offsets, search.conditions, search.terms)
+        meant = search_tokens(search.text, offsets, search.conditions, searched)
+        for condition, own in zip(search.conditions, meant, strict=True):
+            ends = condition.value, condition.high, condition.comparator
+            stated = quantity_text(*ends, condition.change, condition.unit)
+            asked += [f"{asked[place]} ({stated})" for place in own]
+        ((_, offsets),) = self._tokens([text], "document")
+        for mention in self.mentions(text):
+            own_tokens = np.flatnonzero(mention_tokens(offsets, mention)).tolist()
+            stated = quantity_text(mention.value, mention.high, mention.comparator, mention.change, mention.unit)
+            copies = [f"{held[place]} ({stated})" for place in own_tokens]
+            held += copies * len(list(self.code.mention(mention)))
+        return asked, held
 
     def _tokens(self, texts: Sequence[str], role: Role) -> list[tuple[NDArray[np.float32], list[Span]]]:
         """The vectors of each text's tokens that are kept, and the characters of each."""
@@ -240,6 +259,9 @@ class CodedInteraction(LateInteraction):
         if self.coded is None:
             return super().encoded(searches)
         return [replace(one, vector=self.coded.question(one, self.weights)) for one in searches]
+
+    def _said(self, search: Search, text: str) -> tuple[list[str], list[str]] | None:
+        return None if self.coded is None else self.coded.said(search, text)
 
 
 def open_coded(stage: Stage, options: CodedOptions, context: RankerContext) -> OpenedRanker:

@@ -7,7 +7,7 @@ Source: *DeepQuant* 3.9 and appendix C.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,16 +20,17 @@ from qbench.compression.plain import DTYPES
 from qbench.models.encoders import require_neural
 from qbench.models.folders import model_digest, model_folder
 from qbench.models.numbers import Number
+from qbench.quantities.mentions import quantity_text
 from qbench.quantities.written import asked_numbers, stated_numbers
-from qbench.retrieval.late_interaction import BLOCK, token_notes
+from qbench.retrieval.late_interaction import BLOCK, nearest, token_notes
 from qbench.retrieval.ranker_options import DeepQuantOptions
-from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
+from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search, TermScore
 from qbench.retrieval.shared_texts import mentions_by_text
 from qbench.retrieval.stored import mapped, save_arrays
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.vector_ranker import VectorRanker
 from qbench.retrieval.vectors import LENGTHS, StoredVectors, TokenIds, build_vectors, open_vectors, refuse_unfit
-from qbench.scoring.number_relevance import AskedNumbers, StatedNumbers, scored, search
+from qbench.scoring.number_relevance import AskedNumbers, StatedNumbers, number_relevance, scored, search
 
 if TYPE_CHECKING:
     from qbench.models.deepquant_encoder import DeepQuantEncoder
@@ -47,6 +48,7 @@ class NumberInteraction(VectorRanker):
         numbers: the numbers of the distinct texts.
         depth: number of documents that it retrieves.
         token_ids: which words documents' vectors stand for.
+        stated: the numbers of a text, of which `numbers` has those among the tokens that are read.
     """
 
     encoder: DeepQuantEncoder
@@ -54,6 +56,7 @@ class NumberInteraction(VectorRanker):
     numbers: StatedNumbers
     depth: int
     token_ids: TokenIds
+    stated: Callable[[str], Sequence[Number]]
 
     def encoded(self, searches: Sequence[Search]) -> list[Search]:
         """The searches with their `AskedNumbers`; those without conditions have none."""
@@ -70,12 +73,34 @@ class NumberInteraction(VectorRanker):
             for query, one in zip(searches, made, strict=True)
         ]
 
+    def term_scores(self, search: Search, doc: int, text: str) -> list[TermScore]:
+        """What each token of the query adds, and each of its numbers: eq. 10 and 11 taken apart."""
+        asked: AskedNumbers = search.vector
+        numbers, stated = asked_numbers(search.text, search.conditions), self.stated(text)
+        words = self.encoder.words(search.text, numbers, "query"), self.encoder.words(text, stated)
+        share = asked.alpha / asked.divisor
+        made = [
+            TermScore(term.asked, term.found, share * term.score)
+            for term in nearest(self.tokens, asked.words, doc, *words)
+        ]
+        own = self.numbers.chosen(self.tokens.shared.of[[doc]])
+        relevance = number_relevance(asked, own).relevance
+        # Numbers behind the tokens that are read count on neither side.
+        for number, row in zip(numbers, relevance if len(stated) else (), strict=False):
+            best = int(row.argmax())
+            made.append(TermScore(_said(number), _said(stated[best]), (1 - asked.alpha) * float(row[best])))
+        return made
+
     def _retrieved(self, encoded: Sequence[Search]) -> list[Candidates]:
         best = search(self.tokens, self.numbers, [query.vector for query in encoded], self.depth)
         return [self.tokens.shared.spread(*row, self.depth) for row in best]
 
     def _scores(self, vector: AskedNumbers, docs: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         return self.tokens.shared.scores(docs, lambda texts: scored(self.tokens, self.numbers, vector, texts))
+
+
+def _said(number: Number) -> str:
+    return quantity_text(number.value, number.value, number.operator or "=", "", number.unit)
 
 
 def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerContext) -> OpenedRanker:
@@ -101,14 +126,14 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
     # Units stay whole: an exponential is taken of their products.
     small = np.float32 if options.dtype == "float32" else np.float16
 
-    def stated(texts: Sequence[str]) -> list[list[Number]]:
-        return [stated_numbers(text, mentions_of(text)) for text in texts]
+    def stated(text: str) -> list[Number]:
+        return stated_numbers(text, mentions_of(text))
 
     def token_ids(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        return encoder.token_ids(texts, stated(texts))
+        return encoder.token_ids(texts, [stated(text) for text in texts])
 
     def encode(texts: list[str]) -> Arrays:
-        made = encoder.documents(texts, stated(texts))
+        made = encoder.documents(texts, [stated(text) for text in texts])
         return {
             LENGTHS: made.lengths,
             **DTYPES[options.dtype].encode(made.vectors),
@@ -125,7 +150,7 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
         beside = sum((built.folder / f"{name}.npy").stat().st_size for name in (_STARTS, _TOWERS, _UNITS))
         held = replace(held, size=held.size + beside)
     meta = {**token_notes(tokens, held, stage, context), "numbers": int(numbers.starts[-1])}
-    ranker = NumberInteraction(encoder, tokens, numbers, context.depth, token_ids)
+    ranker = NumberInteraction(encoder, tokens, numbers, context.depth, token_ids, stated)
     return OpenedRanker(ranker, held.seconds, held.size, meta)
 
 

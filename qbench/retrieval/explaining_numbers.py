@@ -12,7 +12,7 @@ import numpy as np
 from qbench.benchmark.benchmark import Benchmark
 from qbench.errors import OptionError
 from qbench.models.numbers import Number
-from qbench.quantities.written import asked_numbers, stated_numbers
+from qbench.quantities.written import asked_numbers
 from qbench.retrieval.explaining import bench_of, positions_of, query_of, shown
 from qbench.retrieval.rankers import Candidates
 from qbench.retrieval.systems import System
@@ -135,9 +135,7 @@ def _document(bench: Bench, ranker: NumberInteraction, asked: AskedNumbers, doc:
     text = bench.corpus["passage"][doc]
     shared = int(ranker.tokens.shared.of[doc])
     stored = ranker.numbers.chosen(np.array([shared]))
-    # Its numbers are those of the first document with this text, without those behind the tokens that are read.
-    mentions = bench.mentions.of(ranker.tokens.shared.first(shared))
-    numbers = stated_numbers(text, mentions)[: int(stored.starts[-1])]
+    numbers = ranker.stated(text)[: int(stored.starts[-1])]  # without those behind the tokens that are read
     found = number_relevance(asked, stored)
     answers = [
         sorted(

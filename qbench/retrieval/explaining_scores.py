@@ -2,6 +2,8 @@
 
 BM25, SPLADE    the sum of what each term adds
 ColBERT         the sum of the maximum that each token finds (*Numbers Matter* eq. 6)
+CodedColBERT    the same, with codes of values behind some tokens
+DeepQuant       the sum over tokens and numbers, each with its share (*DeepQuant* eq. 10)
 Q               normalised score + alpha qs (eq. 5, 7), qs being made of the Phi scores of mentions (eq. 3)
 filter          the score, where for each condition a mention satisfies it
 """

@@ -88,16 +88,14 @@ class LateInteraction(VectorRanker):
 
         Nothing for an encoder whose vectors stand for more than the tokens of a text.
         """
+        said = self._said(search, text)
+        return nearest(self.tokens, search.vector, doc, *said) if said else []
+
+    def _said(self, search: Search, text: str) -> tuple[list[str], list[str]] | None:
+        """What the vectors of a search and of a document's text stand for; None where that is not known."""
         if not isinstance(self.encoder, MultiVector):
-            return []
-        asked, held = self.encoder.words(search.text, "query"), self.encoder.words(text)
-        place = int(self.tokens.shared.of[doc])
-        first, last = (int(end) for end in self.tokens.starts[place : place + 2])
-        if len(held) != last - first:  # a compression has merged some
-            held = [""] * (last - first)
-        products = search.vector @ self.tokens.rows(first, last).T
-        best = products.argmax(axis=1)
-        return [TermScore(word, held[at], float(row[at])) for word, row, at in zip(asked, products, best, strict=True)]
+            return None
+        return self.encoder.words(search.text, "query"), self.encoder.words(text)
 
     def recall(self, searches: Sequence[Search]) -> float | None:
         """The share of the texts with the highest MaxSim, `NEAREST` at most, that are candidates; None without such.
@@ -130,6 +128,28 @@ class LateInteraction(VectorRanker):
     def _probed(self, query: NDArray[np.float32], probing: Probing) -> Candidates:
         texts = probing(query)
         return self.tokens.shared.spread(texts, rerank(self.tokens, query, texts), self.depth)
+
+
+def nearest(
+    tokens: StoredVectors, query: NDArray[np.float32], doc: int, asked: Sequence[str], held: Sequence[str]
+) -> list[TermScore]:
+    """The largest product of each vector of a query with those of a document, which MaxSim adds up.
+
+    Args:
+        tokens: the vectors of the documents.
+        query: shape (n, dimension).
+        doc: the document's position.
+        asked, held: what the vectors of the query and of the document stand for.
+    """
+    place = int(tokens.shared.of[doc])
+    first, last = (int(end) for end in tokens.starts[place : place + 2])
+    if first == last:
+        return []
+    if len(held) != last - first:  # a compression has merged some
+        held = [""] * (last - first)
+    products = query @ tokens.rows(first, last).T
+    best = products.argmax(axis=1)
+    return [TermScore(word, held[at], float(row[at])) for word, row, at in zip(asked, products, best, strict=True)]
 
 
 def open_multi_vector(stage: Stage, options: MultiVectorOptions, context: RankerContext) -> OpenedRanker:

@@ -22,6 +22,8 @@ from qbench.retrieval.coded_weights import CODE_WEIGHT, TERM_WEIGHT, TOKEN_WEIGH
 from qbench.scoring.phi import FAMILIES
 
 DType = Literal["float32", "float16", "int8"]
+Concepts = Literal["ignored", "shared"]
+"""Whether the concept of a mention that meets a condition has to share a word with the condition's."""
 
 
 def _checkpoint(kind: str) -> Any:
@@ -55,7 +57,7 @@ class _Served:
     k1: float = again(LexicalOptions, "k1")
     b: float = again(LexicalOptions, "b")
     epsilon: float = again(LexicalOptions, "epsilon")
-    concepts: Literal["ignored", "shared"] = option(
+    concepts: Concepts = option(
         "ignored",
         help="Whether _filter also asks that the mention's concept shares a word with the condition's",
         of_score="_filter",
@@ -211,7 +213,7 @@ class PgVectorOptions(_SentenceTransformer):
     k1: float = again(LexicalOptions, "k1", needs=("hybrid", "bm25"))
     b: float = again(LexicalOptions, "b", needs=("hybrid", "bm25"))
     epsilon: float = again(LexicalOptions, "epsilon", needs=("hybrid", "bm25"))
-    concepts: Literal["ignored", "shared"] = again(_Served, "concepts")
+    concepts: Concepts = again(_Served, "concepts")
     dsn: str = again(PostgresOptions, "dsn")
 
     def __post_init__(self) -> None:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
+from urllib.parse import urlsplit
 
 from qbench.errors import QbenchError, ServerError
 from qbench.extras import needed
@@ -23,6 +25,9 @@ from qbench.work.tasks import C, Engine, Shard, Task, load
 
 RETRIES = 3
 """Losses of workers or nodes after which a chunk is given up: a chunk that needs too much memory kills each of them."""
+
+PATIENCE = 10.0
+"""Seconds until a cluster has to answer."""
 
 AHEAD = 2
 """Chunks per core that are sent before one is back."""
@@ -66,14 +71,27 @@ def _connected(ray: Any, address: str, workers: int | None) -> Iterator[None]:
     if where == "local":
         options |= {"num_cpus": workers or default_workers(), "include_dashboard": False}
     try:
+        _reach(where)
         ray.init(address=where, **options)
-    except (ConnectionError, ValueError, RuntimeError) as fault:
+    except (OSError, ValueError, RuntimeError) as fault:
         remedy = "Start one with `ray start --head`, or leave the address out"
         raise ServerError(f"no Ray cluster answers: {fault}", value=where, remedy=remedy) from fault
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def _reach(where: str) -> None:
+    """Connect once to the port of an address, if it has one: Ray itself waits for minutes where nobody answers.
+
+    Raises:
+        OSError: nobody does.
+        ValueError: the port is no number.
+    """
+    place = urlsplit(where if "://" in where else f"//{where}")
+    if place.hostname and place.port:
+        socket.create_connection((place.hostname, place.port), PATIENCE).close()
 
 
 def _run(ray: Any, task: Task, chunks: Iterable[C], workers: int | None) -> Generator[tuple[C, Shard], None, None]:

@@ -11,6 +11,7 @@ from qbench.errors import OptionError
 from qbench.retrieval.execute import execute
 from qbench.retrieval.explaining import explain
 from qbench.retrieval.explaining_numbers import explain_numbers
+from qbench.retrieval.explaining_scores import explain_scores
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions
 from tests.encoder_factories import tiny_bert
@@ -57,6 +58,27 @@ def test_queries_without_numbers_and_documents_that_are_named(model, tmp_path):
     assert all(document.score == pytest.approx(document.words) for document in found.documents)
     with pytest.raises(OptionError, match="no such document"):
         explain_numbers(BENCHMARK, system, "lamps", tmp_path, docs=["nowhere"])
+
+
+@pytest.mark.parametrize("name", ["BM25 + {}", "{}_filter"])
+def test_as_a_reranker_or_with_a_filter_what_tokens_and_numbers_add_is_shown(model, tmp_path, name):
+    plain = f"DeepQuant(model={model}, dtype=float32)"
+    system = parse_system(
+        name.format(plain).replace(f"{plain}_filter", f"DeepQuant_filter(model={model}, dtype=float32)")
+    )
+    query = BENCHMARK.queries_of("dev")[0]
+    alone = explain_numbers(BENCHMARK, parse_system(plain), query.query_id, tmp_path, top=50, source="given")
+    expected = {document.doc_id: document for document in alone.documents}
+    found = explain_scores(BENCHMARK, system, query.query_id, tmp_path, top=4, source="given")
+    assert found.documents
+    for document in found.documents:
+        *words, number = document.terms
+        assert document.own == pytest.approx(sum(term.score for term in document.terms), rel=1e-3)
+        known = expected[document.doc_id]
+        assert number.score == pytest.approx((1 - alone.alpha) * known.numbers, rel=1e-4)
+        assert sum(term.score for term in words) == pytest.approx(alone.alpha * known.words, rel=1e-3)
+        assert number.asked.startswith(query.conditions[0].comparator.replace("=", ""))
+        assert number.found.split()[0] in document.text
 
 
 @pytest.mark.parametrize("name", ["BM25", "BM25 + {}", "Q{}"])

@@ -38,6 +38,8 @@ def model(tmp_path_factory):
         "QColBERT(model={}, dtype=float32)",
         "BM25 + ColBERT(model={}, dtype=float16)",
         "QSBERT(model={})",
+        "CodedColBERT(model={}, dtype=float32)",
+        "BM25 + CodedColBERT(model={}, dtype=float32, term_weight=0)",
     ],
 )
 def test_the_parts_add_up_to_the_scores_of_a_run(model, tmp_path, name):

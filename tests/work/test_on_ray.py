@@ -162,7 +162,14 @@ def test_an_address_without_a_cluster_is_refused(monkeypatch):
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setattr(ray, "init", init)
     with pytest.raises(ServerError, match="no Ray cluster answers: nobody there"):
-        list(on_ray("localhost:1")(TASK, CHUNKS))
+        list(on_ray("auto")(TASK, CHUNKS))
+    # Ray would wait for minutes: it is not asked where the port does not answer.
+    monkeypatch.setattr(ray, "init", lambda **_: pytest.fail("asked"))
+    for address in ("127.0.0.1:1", "ray://127.0.0.1:1", "localhost:1"):
+        with pytest.raises(ServerError, match=r"no Ray cluster answers: .*refused"):
+            list(on_ray(address)(TASK, CHUNKS))
+    with pytest.raises(ServerError, match="no Ray cluster answers: Port"):
+        list(on_ray("localhost:head")(TASK, CHUNKS))
 
 
 @pytest.mark.skipif(ray is not None, reason="Ray is installed")

@@ -25,6 +25,7 @@ from qbench.retrieval.engines.opensearch_http import Http
 from qbench.retrieval.engines.serving import Served, asked_query, index_key, tables_of, write_files
 from qbench.retrieval.engines.tables import terms_and_settings
 from qbench.retrieval.passages import passages
+from qbench.retrieval.ranker_options import Concepts
 from qbench.store import Draft
 
 LOAD = "load.sh"
@@ -86,7 +87,15 @@ def write(index: Index, output: Path, name: str = "qbench", *, overwrite: bool =
     return Served(str(output), new)
 
 
-def shown(index: Index, query: str, *, server: str | None = None, name: str = "", depth: int = 10) -> str:
+def shown(
+    index: Index,
+    query: str,
+    *,
+    server: str | None = None,
+    name: str = "",
+    depth: int = 10,
+    concepts: Concepts = "ignored",
+) -> str:
     """The search that answers a query, for people.
 
     Args:
@@ -95,6 +104,7 @@ def shown(index: Index, query: str, *, server: str | None = None, name: str = ""
         server: asked for the idf of its tokens; by default they are counted in the index.
         name: of the index of documents on the server.
         depth: number of documents.
+        concepts: "shared" if the concept of a mention must share a word with its condition's.
 
     Raises:
         ServerError: the server cannot be reached, or refuses.
@@ -109,7 +119,7 @@ def shown(index: Index, query: str, *, server: str | None = None, name: str = ""
         with Http(server) as http:
             found, settings = terms_of(http, name, asked.tokens), settings_of(http, name)
     known = [each for token in asked.tokens if (each := found[token]) is not None]
-    search = search_body(asked.tokens, known, settings, asked.conditions, "exact", "ignored", depth)
+    search = search_body(asked.tokens, known, settings, asked.conditions, "exact", concepts, depth)
     if search is None:
         return f"# {query}: no document holds one of its words"
     return f"POST /{name or 'qbench'}/_search\n{json.dumps(search, ensure_ascii=False, indent=2)}"

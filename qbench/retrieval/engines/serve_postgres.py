@@ -33,7 +33,7 @@ from qbench.retrieval.engines.postgres import (
 from qbench.retrieval.engines.serving import Served, asked_query, index_key, tables_of, write_files
 from qbench.retrieval.engines.windows import windows
 from qbench.retrieval.passages import passages
-from qbench.retrieval.ranker_options import PgVectorOptions
+from qbench.retrieval.ranker_options import Concepts, PgVectorOptions
 from qbench.retrieval.rankers import RankerContext, Search
 from qbench.retrieval.vectors import StoredVectors, open_built
 from qbench.store import Draft
@@ -140,7 +140,9 @@ def _write_vectors(folder: Path, index: Index, model: str) -> list[str]:
     ]
 
 
-def shown_search(index: Index, query: str, depth: int = 10, *, model: str = "") -> tuple[str, dict[str, Any]]:
+def shown_search(
+    index: Index, query: str, depth: int = 10, *, model: str = "", concepts: Concepts = "ignored"
+) -> tuple[str, dict[str, Any]]:
     """The statement that answers a query, as psycopg takes it, and its parameters.
 
     Args:
@@ -148,23 +150,24 @@ def shown_search(index: Index, query: str, depth: int = 10, *, model: str = "") 
         query: its text.
         depth: number of documents.
         model: whose vectors were written; the ranks by vectors and by BM25 are fused. "" for BM25 alone.
+        concepts: "shared" if the concept of a mention must share a word with its condition's.
     """
     asked = asked_query(index, query)
     if model:
         (vector,) = load_encoder(model).encode([query], "query")
         search = Search("", query, tokens=asked.tokens, vector=vector)
-        options = PgVectorOptions(model=model, hybrid="bm25", candidates=FUSED)
+        options = PgVectorOptions(model=model, hybrid="bm25", candidates=FUSED, concepts=concepts)
         fused, places = nearest_search(vectors_name(model), search, asked.conditions, options, depth, asked.language)
         return sql.for_psycopg(fused), places
     conditions = asked.conditions
     statement = sql.filtered([len(windows(condition)) for condition in conditions]) if conditions else sql.SEARCH
-    parameters = query_parameters(asked.tokens, conditions, "ignored", asked.language)
+    parameters = query_parameters(asked.tokens, conditions, concepts, asked.language)
     return sql.for_psycopg(statement), {**parameters, "depth": depth}
 
 
-def shown(index: Index, query: str, *, model: str = "") -> str:
+def shown(index: Index, query: str, *, model: str = "", concepts: Concepts = "ignored") -> str:
     """The statement that answers a query, and its parameters, for people: of a vector the first numbers."""
-    statement, parameters = shown_search(index, query, model=model)
+    statement, parameters = shown_search(index, query, model=model, concepts=concepts)
     if "vector" in parameters:
         parameters["vector"] = f"{','.join(parameters['vector'].split(',')[:3])}, ...]"
     return f"{statement}\n\n-- {query}\n-- {json.dumps(parameters, ensure_ascii=False)}"
