@@ -9,14 +9,16 @@
 #
 # Steps, EXPERIMENT-BENCHMARK, from the environment; a benchmark that is not there yet is left out:
 #     STEPS="papers-finance papers-medical papers-foods papers-laptops papers-phones papers_numconq-numconq
-#            training_curve-finance seeds-finance seeds-medical deepquant-finance coded-laptops coded-medical"
-# Inputs of the experiments, from the environment: EPOCHS=2 LIMIT=20000 BATCH=64 LENGTH=96 DEV=100 PRECISION=auto
-# (bfloat16 on a processor that has it).
+#            training_curve-finance seeds-finance seeds-medical deepquant-finance numcolbert-finance coded-laptops
+#            coded-medical"
+# And joint-finance, which needs GENERAL, a benchmark of general search.
+# Inputs of the experiments, from the environment: EPOCHS=2 (of all but DeepQuant) LIMIT=20000 BATCH=64 LENGTH=96 DEV=100
+# PRECISION=auto (bfloat16 on a processor that has it).
 set -euo pipefail
 benches=$1 data=$2 model=$3 out=$4 here=$(dirname "$0")
 results=${5:-$here/results/suites}
 steps=${STEPS:-papers-finance papers-medical papers-foods papers-laptops papers-phones papers_numconq-numconq
-    training_curve-finance seeds-finance seeds-medical deepquant-finance coded-laptops coded-medical}
+    training_curve-finance seeds-finance seeds-medical deepquant-finance numcolbert-finance coded-laptops coded-medical}
 mkdir -p "$out" "$results"
 
 inputs=("model=$model" "batch=${BATCH:-64}" "length=${LENGTH:-96}" "dev=${DEV:-100}")
@@ -25,10 +27,13 @@ inputs+=("precision=${PRECISION:-auto}")
 for step in $steps; do
     name=${step%-*} bench=${step##*-} given=()
     [ -f "$benches/$bench/manifest.json" ] || { echo "$step: $benches/$bench is not there yet" >&2; continue; }
-    # The parts of deepquant have those on made-up numbers among theirs, three of five.
-    epochs=${EPOCHS:-2}
-    [ "$name" != deepquant ] || epochs=$((epochs + 3))
-    for one in "${inputs[@]}" "epochs=$epochs"; do given+=(--with "$one"); done
+    for one in "${inputs[@]}"; do given+=(--with "$one"); done
+    # Trainings of deepquant have those on made-up numbers among theirs, half of their epochs.
+    if [ "$name" != deepquant ]; then
+        epochs=${EPOCHS:-2}
+        given+=(--with "epochs=$epochs")
+    fi
+    [ "$name" != joint ] || given+=(--with "general=${GENERAL:?names a benchmark of general search}")
     [ "$name" = training_curve ] || given+=(--with "limit=${LIMIT:-20000}")
     if [ "$name" = papers_numconq ]; then
         for set in imdb league olympic; do given+=(--with "$set=$data/retrieval/numconq-$set"); done

@@ -238,6 +238,8 @@ def test_there_is_a_experiment_for_each_table():
         "alpha",
         "main",
         "coded",
+        "joint",
+        "numcolbert",
         "cross_dataset",
         "masking",
         "augmentation",
