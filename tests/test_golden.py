@@ -1,8 +1,8 @@
 """The golden outputs stay what they are; `python -m tests.golden FOLDER --update` writes them anew on purpose.
 
 What models make is compared by `python -m tests.golden FOLDER` alone, on one machine before and after a change:
-between processors near ties among their scores fall either way. So does the parser's arithmetic, which is another one
-on processors without AVX-512 VNNI: there one description of all that is made is "weight storage" and not "storage".
+between processors near ties among their scores fall either way. The parser's arithmetic is one and the same on
+processors with AVX-512 VNNI, of whatever maker, and another one on others, where near ties fall otherwise.
 """
 
 import pytest

@@ -14,7 +14,15 @@ from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from qbench.quantities.english.parsers.dense_kernel import FLOAT_ONE, compiled, exponential, spread, written_as
+from qbench.quantities.english.parsers.dense_kernel import (
+    FLOAT_ONE,
+    compiled,
+    dot,
+    exponential,
+    spread,
+    sum_of,
+    written_as,
+)
 
 cgutils: Any = _cgutils  # not annotated
 
@@ -124,16 +132,6 @@ def _beside(values: NDArray[np.float32], out: NDArray[np.float32]) -> None:
             target[d] = source[d]
 
 
-@_merged
-def _sum(row: NDArray[np.float32], n: int) -> np.float32:
-    """The sum of the first n numbers; the others become noughts."""
-    row[n:] = 0
-    total = np.float32(0)
-    for k in range(row.size):
-        total += row[k]
-    return total
-
-
 @_lean
 def attended(
     mixed: NDArray[np.float32],
@@ -176,7 +174,8 @@ def attended(
                 for first in range(0, own, COLUMNS):
                     multiply(scores, 0, padded, rows, values, first, own, n, read, first, own)
                 for row in range(rows):
-                    share = FLOAT_ONE / _sum(scores[row * padded : (row + 1) * padded], n)
+                    scores[row * padded + n : (row + 1) * padded] = 0
+                    share = FLOAT_ONE / sum_of(scores, row * padded, padded)
                     for first in range(0, own, COLUMNS):
                         target, source = out[start + low + row, head * own + first :], read[row * own + first :]
                         for k in range(COLUMNS):
@@ -193,13 +192,11 @@ def best_rows(
     out: NDArray[np.int64],
 ) -> None:
     """`dense.best_rows`; `out`, of shape (vectors,), is written."""
-    width = vectors.shape[1]
+    width, step, flat, every = vectors.shape[1], matrices.shape[1], matrices.reshape(-1), vectors.reshape(-1)
     for k in range(vectors.shape[0]):
-        best, matrix = np.float32(-np.inf), matrices[which[k]]
+        best, matrix = np.float32(0), matrices[which[k]]
         for r in range(count):
-            first, total = r * (width + 1), np.float32(0)
-            for i in range(width):
-                total += matrix[first + i] * vectors[k, i]
-            total += matrix[first + width]
+            first = r * (width + 1)
+            total = dot(flat, which[k] * step + first, every, k * width, width) + matrix[first + width]
             if r == 0 or total > best:
                 best, out[k] = total, r

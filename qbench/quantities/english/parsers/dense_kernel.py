@@ -141,7 +141,75 @@ def _write(
     return types.void(*arguments), generate
 
 
+def _summed(builder: Any, count: Any, more: Any) -> Any:
+    """A sum of `count` numbers: `LANES` sums side by side, halves of which are added up then, and what is left over.
+
+    Args:
+        builder: of the function.
+        count: how many.
+        more: from sums, a place and the type of the sums to the sums with the numbers from that place on.
+    """
+    zero, lanes = count.type(0), count.type(LANES)
+    whole = builder.sub(count, builder.srem(count, lanes))
+    total = cgutils.alloca_once_value(builder, _FLOATS(None))
+    with cgutils.for_range_slice(builder, zero, whole, lanes) as (index, _):
+        builder.store(more(builder.load(total), index, _FLOATS), total)
+    sums, left = builder.load(total), LANES
+    while left > 1:
+        left //= 2
+        halves = [ir.Constant(ir.VectorType(_INT, left), [first + k for k in range(left)]) for first in (0, left)]
+        sums = builder.fadd(*(builder.shuffle_vector(sums, sums, half) for half in halves))
+    result = cgutils.alloca_once_value(builder, builder.extract_element(sums, _INT(0)))
+    with cgutils.for_range_slice(builder, whole, count, count.type(1)) as (index, _):
+        builder.store(more(builder.load(result), index, _FLOAT), result)
+    return builder.load(result)
+
+
+def _from(context: Any, builder: Any, array: Any, value: Any, place: Any, kind: Any) -> Any:
+    """The numbers of an array, of which there are as many as `kind` has, from a place on."""
+    data = context.make_array(array)(context, builder, value).data
+    first = builder.gep(data, [place], source_etype=_FLOAT)
+    return builder.load(builder.bitcast(first, kind.as_pointer()), typ=kind, align=4)
+
+
+def _sum(typing: Any, a: Any, first: Any, count: Any) -> Any:
+    """The sum of `count` numbers of a, float32 in C order, from the first on."""
+    if a.layout != "C":
+        return None  # numba then says that no such arrays are taken
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        def more(total: Any, index: Any, kind: Any) -> Any:
+            place = builder.add(values[1], index)
+            return builder.fadd(total, _from(context, builder, signature.args[0], values[0], place, kind))
+
+        return _summed(builder, values[2], more)
+
+    return types.float32(a, types.int64, types.int64), generate
+
+
+def _dot(typing: Any, a: Any, a_first: Any, b: Any, b_first: Any, count: Any) -> Any:
+    """The sum of the products of `count` numbers of a and of b, likewise."""
+    if a.layout != "C" or b.layout != "C":
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        def more(total: Any, index: Any, kind: Any) -> Any:
+            name = f"llvm.fma.v{LANES}f32" if kind is _FLOATS else "llvm.fma.f32"
+            fused = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind] * 3), name)
+            given = [
+                _from(context, builder, signature.args[k], values[k], builder.add(values[k + 1], index), kind)
+                for k in (0, 2)
+            ]
+            return builder.call(fused, [*given, total])
+
+        return _summed(builder, values[4], more)
+
+    return types.float32(a, types.int64, b, types.int64, types.int64), generate
+
+
 add_up: Any = intrinsic(_add_up)
+sum_of: Any = intrinsic(_sum)
+dot: Any = intrinsic(_dot)
 write: Any = intrinsic(_write)
 
 
@@ -157,9 +225,15 @@ def aligned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     return array
 
 
+_MATH = {"contract", "nsz", "nnan", "ninf"}
+"""What the compiler may do with floats. Every processor is to give the same bits, since near ties fall either way else:
+so not "reassoc", by which sums depend on the width of its vectors (`sum_of` and `dot` say their order themselves), nor
+"arcp" and "afn", which make estimates of reciprocals and roots out of divisions, where AMD's differ from Intel's."""
+
+
 def compiled(function: Any, **options: Any) -> Any:
-    """Sums of floats may be reordered: that lets the compiler use vectors."""
-    return cached(function, nogil=True, fastmath=True, error_model="numpy", **options)
+    """Compile, the same on every processor, without the interpreter's lock."""
+    return cached(function, nogil=True, fastmath=_MATH, error_model="numpy", **options)
 
 
 @inlined
@@ -293,15 +367,14 @@ def normalised(h: NDArray[np.float32], norm: NDArray[np.float32], floor: float) 
         floor: added to the variance.
     """
     scale, shift = norm[0], norm[1]
-    share = FLOAT_ONE / np.float32(h.shape[1])
+    width = h.shape[1]
+    share = FLOAT_ONE / np.float32(width)
     for row in range(h.shape[0]):
-        numbers, total, squares = h[row], np.float32(0), np.float32(0)
-        for k in range(numbers.size):
-            total += numbers[k]
-        mean = total * share
-        for k in range(numbers.size):
+        numbers = h[row]
+        mean = sum_of(numbers, 0, width) * share
+        for k in range(width):
             numbers[k] -= mean
-            squares += numbers[k] * numbers[k]
+        squares = dot(numbers, 0, numbers, 0, width)
         factor = FLOAT_ONE / np.sqrt(squares * share + np.float32(floor))
-        for k in range(numbers.size):
+        for k in range(width):
             numbers[k] = numbers[k] * factor * scale[k] + shift[k]
