@@ -24,3 +24,8 @@ os.environ["QBENCH_LOG"] = "off"
 # A slow machine makes no test fail.
 settings.register_profile("qbench", deadline=None)
 settings.load_profile("qbench")
+
+
+def pytest_collection_modifyitems(items):
+    """The longest test begins first, so that no worker is left with it in the end."""
+    items.sort(key=lambda item: "test_golden.py" not in item.nodeid)

@@ -8,7 +8,7 @@ from tests.fuzz.fuzzing import fuzz, read_spoilt
 from tests.fuzz.subject import Subject
 from tests.fuzz.subjects import SUBJECTS
 
-INPUTS, SECONDS = 40, 3
+INPUTS, SECONDS = 40, 2
 
 
 @pytest.mark.parametrize("name", SUBJECTS)

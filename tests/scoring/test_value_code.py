@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -103,22 +104,24 @@ def test_the_kernel_of_equality_is_what_the_page_says():
     np.testing.assert_allclose([waves[0] @ other for other in waves], [1, 0.70, 0.57, 0.32, 0.27], atol=0.02)
 
 
+@lru_cache
 def steps(count):
-    """Values apart, and the code of a corpus that has each once."""
+    """Values apart, the code of a corpus that has each once, and its codes of mentions of them."""
     values = np.arange(1.0, count + 1)
-    return values, ValueCode.of(["metre"] * count, values)
+    code = ValueCode.of(["metre"] * count, values)
+    return values, code, [code.mention(mention(value)) for value in values]
 
 
 @pytest.mark.parametrize("count", [1, 2, CELLS, CELLS + 1, 3 * CELLS + 5, LEVELS])
 @pytest.mark.parametrize("comparator", ["=", "!=", "<", "<=", ">", ">="])
 def test_values_are_told_apart_exactly_while_each_has_a_level(count, comparator):
-    values, code = steps(count)
-    rows = [code.mention(mention(value)) for value in values]
+    values, code, rows = steps(count)
     assert max(len(some) for some in rows) == (1 if count <= CELLS else 2)
     # In the middle of a cell, at its ends, beyond all values, and between two of them.
     for asked in (values[0], values[-1], values[count // 2], values[count // 3] + 0.5, 0.5, count + 7.0):
         wanted = condition("length", comparator, float(asked), "metre")
-        found = np.array([(some @ code.condition(wanted)).max() for some in rows])
+        asks = code.condition(wanted)
+        found = np.array([(some @ asks).max() for some in rows])
         met = np.array([verdict(mention(value), wanted) == "met" for value in values])
         np.testing.assert_allclose(found[met], 1, atol=1e-5)
         assert (found[~met] < 1e-5).all()
@@ -126,9 +129,9 @@ def test_values_are_told_apart_exactly_while_each_has_a_level(count, comparator)
 
 @pytest.mark.parametrize(("low", "high"), [(100, 100), (100, 103), (100, 117), (100, 900), (1, LEVELS), (0, 5000)])
 def test_ranges_are_exact_but_where_both_borders_are_in_cells_of_one_turn(low, high):
-    values, code = steps(LEVELS)
+    values, code, rows = steps(LEVELS)
     wanted = condition("length", "between", float(low), "metre", float(high))
-    found = np.array([(code.mention(mention(v)) @ code.condition(wanted)).max() for v in values])
+    found = np.array([(some @ code.condition(wanted)).max() for some in rows])
     met = (values >= low) & (values <= high)
     grid = code.grids["metre"]
     cells = [grid.level(float(value)) // grid.of_cell for value in (low, high)]
@@ -179,7 +182,7 @@ def test_more_values_than_levels_the_frequent_ones_are_exact():
 def test_values_that_are_all_different_share_levels_evenly(count):
     grid = Grid.of(np.random.default_rng(3).lognormal(8, 2, count))
     assert LEVELS / 2 <= grid.first.size <= LEVELS
-    _, code = steps(count)
+    code = steps(count)[1]
     sizes = np.diff(np.append(code.grids["metre"].first, count + 1))
     assert sizes.max() <= -(-count // LEVELS) + 1
 
