@@ -94,16 +94,6 @@ class UnitList:
         if wrong:
             raise InputError("a list of units has each name once", value=wrong[0])
 
-    @classmethod
-    def of(cls, units: Iterable[str], least: int = 1) -> UnitList:
-        """The units that occur at least `least` times, by name.
-
-        >>> UnitList.of(["metre", "", "metre", "acre"], least=2)
-        UnitList(names=('metre',))
-        """
-        counts = Counter(units)
-        return cls(tuple(sorted(name for name, count in counts.items() if count >= least)))
-
     def __len__(self) -> int:
         """Number of classes, the unknown unit among them."""
         return len(self.names) + 1
