@@ -66,8 +66,7 @@ def test_no_numbers_have_no_targets():
 
 def test_a_list_of_units_takes_over_another_by_name():
     old = UnitList(("gram", "dollar", ""))
-    new = UnitList(("dollar", "metre"))
-    assert new.names == ("", "dollar", "metre")
+    new = UnitList(("", "dollar", "metre"))
     assert new.places_in(old).tolist() == [0, 3, 2, -1]
     assert old.with_units(new.names).names == ("gram", "dollar", "", "metre")
     assert [new.name(number) for number in new.ids(["parsec", "metre"])] == ["(unknown)", "metre"]
