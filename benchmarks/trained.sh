@@ -33,7 +33,10 @@ for step in $steps; do
         epochs=${EPOCHS:-2}
         given+=(--with "epochs=$epochs")
     fi
-    [ "$name" != joint ] || given+=(--with "general=${GENERAL:?names a benchmark of general search}")
+    if [ "$name" = joint ]; then
+        [ -n "${GENERAL:-}" ] || { echo "$step: GENERAL names no benchmark of general search" >&2; continue; }
+        given+=(--with "general=$GENERAL")
+    fi
     [ "$name" = training_curve ] || given+=(--with "limit=${LIMIT:-20000}")
     if [ "$name" = papers_numconq ]; then
         for set in imdb league olympic; do given+=(--with "$set=$data/retrieval/numconq-$set"); done

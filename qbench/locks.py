@@ -53,7 +53,10 @@ def locked(folder: Path) -> Iterator[None]:
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(path)
-    _acquire(lock, folder, path)
+    try:
+        _acquire(lock, folder, path)
+    except (PermissionError, FileNotFoundError) as fault:
+        raise _unwritable(folder, fault) from fault
     mine.add(path)
     try:
         _sign(lock, path)
@@ -99,16 +102,19 @@ def _check_writable(folder: Path, path: Path) -> None:
     """Refuse a place where no lock can be taken, which looks like one that another process holds.
 
     Raises:
-        InputError: the lock's file, or another beside it, cannot be written.
+        InputError: no file can be made there.
     """
+    if path.exists():
+        return
     try:
-        with suppress(FileNotFoundError):
-            path.open("r+b").close()
-            return
         with TemporaryFile(dir=path.parent):  # not the lock's own file: where locks are files, that would take it
             return
     except OSError as fault:
-        raise InputError(f"cannot be written: {fault.strerror}", file=folder, remedy="Choose another folder") from fault
+        raise _unwritable(folder, fault) from fault
+
+
+def _unwritable(folder: Path, fault: OSError) -> InputError:
+    return InputError(f"cannot be written: {fault.strerror}", file=folder, remedy="Choose another folder")
 
 
 def _patience() -> float | None:

@@ -118,6 +118,14 @@ def test_where_nothing_can_be_written_nobody_is_waited_for(tmp_path, monkeypatch
     assert not (tmp_path / ".a.lock").exists()
 
 
+@pytest.mark.parametrize("fault", [PermissionError(13, "Permission denied"), FileNotFoundError(2, "No such file")])
+def test_a_folder_where_no_lock_may_be_made_is_named(tmp_path, monkeypatch, fault):
+    monkeypatch.setattr("filelock.FileLock.acquire", lambda *_, **__: refuse(fault))
+    with pytest.raises(InputError, match="cannot be written: ") as caught, locked(tmp_path / "a"):
+        pass
+    assert Path(str(caught.value.file)) == tmp_path / "a"
+
+
 def refuse(error=None):
     raise error or Timeout("a")
 

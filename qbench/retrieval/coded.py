@@ -125,15 +125,15 @@ class CodedEncoder:
             parts.append(_with_codes(token * vectors[own], value * self.code.condition(condition)))
         return np.concatenate(parts)[:, : self.dimension]
 
-    def said(self, search: Search, text: str) -> tuple[list[str], list[str]]:
+    def meanings(self, search: Search, text: str) -> tuple[list[str], list[str]]:
         """What each vector of `question` and of a text's `encode` stands for: a token, or one with a code behind it."""
         asked, held = self.encoder.words(search.text, "query"), self.encoder.words(text)
         ((_, offsets),) = self._tokens([search.text], "query")
         searched = searched_tokens(search.text, offsets, search.conditions, search.terms)
         meant = search_tokens(search.text, offsets, search.conditions, searched)
         for condition, own in zip(search.conditions, meant, strict=True):
-            ends = condition.value, condition.high, condition.comparator
-            stated = quantity_text(*ends, condition.change, condition.unit)
+            bounds = condition.value, condition.high, condition.comparator
+            stated = quantity_text(*bounds, condition.change, condition.unit)
             asked += [f"{asked[place]} ({stated})" for place in own]
         ((_, offsets),) = self._tokens([text], "document")
         for mention in self.mentions(text):
@@ -260,8 +260,8 @@ class CodedInteraction(LateInteraction):
             return super().encoded(searches)
         return [replace(one, vector=self.coded.question(one, self.weights)) for one in searches]
 
-    def _said(self, search: Search, text: str) -> tuple[list[str], list[str]] | None:
-        return None if self.coded is None else self.coded.said(search, text)
+    def _meanings(self, search: Search, text: str) -> tuple[list[str], list[str]] | None:
+        return None if self.coded is None else self.coded.meanings(search, text)
 
 
 def open_coded(stage: Stage, options: CodedOptions, context: RankerContext) -> OpenedRanker:

@@ -86,9 +86,9 @@ class NumberInteraction(VectorRanker):
         own = self.numbers.chosen(self.tokens.shared.of[[doc]])
         relevance = number_relevance(asked, own).relevance
         # Numbers behind the tokens that are read count on neither side.
-        for number, row in zip(numbers, relevance if len(stated) else (), strict=False):
+        for number, row in zip(numbers, relevance if relevance.size else (), strict=False):
             best = int(row.argmax())
-            made.append(TermScore(_said(number), _said(stated[best]), (1 - asked.alpha) * float(row[best])))
+            made.append(TermScore(_written(number), _written(stated[best]), (1 - asked.alpha) * float(row[best])))
         return made
 
     def _retrieved(self, encoded: Sequence[Search]) -> list[Candidates]:
@@ -99,7 +99,7 @@ class NumberInteraction(VectorRanker):
         return self.tokens.shared.scores(docs, lambda texts: scored(self.tokens, self.numbers, vector, texts))
 
 
-def _said(number: Number) -> str:
+def _written(number: Number) -> str:
     return quantity_text(number.value, number.value, number.operator or "=", "", number.unit)
 
 

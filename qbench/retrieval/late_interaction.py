@@ -86,12 +86,12 @@ class LateInteraction(VectorRanker):
     def term_scores(self, search: Search, doc: int, text: str) -> list[TermScore]:
         """The maximum that each token of the query finds among those of a document (*Numbers Matter* eq. 6).
 
-        Nothing for an encoder whose vectors stand for more than the tokens of a text.
+        Nothing where it is not known what the vectors stand for.
         """
-        said = self._said(search, text)
-        return nearest(self.tokens, search.vector, doc, *said) if said else []
+        meanings = self._meanings(search, text)
+        return nearest(self.tokens, search.vector, doc, *meanings) if meanings else []
 
-    def _said(self, search: Search, text: str) -> tuple[list[str], list[str]] | None:
+    def _meanings(self, search: Search, text: str) -> tuple[list[str], list[str]] | None:
         """What the vectors of a search and of a document's text stand for; None where that is not known."""
         if not isinstance(self.encoder, MultiVector):
             return None

@@ -174,6 +174,7 @@ def idle_options(recipe: ContrastiveRecipe, benchmark: Benchmark, joint: Benchma
         "satisfying": "this benchmark has no table of quantities" * (benchmark.quantities is None),
         "methods": "this benchmark has no triples, and is learnt from judgments" * (not with_triples[0]),
         "as_printed": "numbers are not compared without comparison_weight" * (recipe.comparison_weight == 0),
+        "numbers_every": "all steps are on made-up numbers" * (recipe.numbers_first == 1),
         "contrast": "numbers are not contrasted without contrast_weight" * (recipe.contrast_weight == 0),
         "contrast_temperature": "numbers are not contrasted without contrast_weight" * (recipe.contrast_weight == 0),
     }

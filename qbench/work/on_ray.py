@@ -70,12 +70,11 @@ def _connected(ray: Any, address: str, workers: int | None) -> Iterator[None]:
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if where == "local":
         options |= {"num_cpus": workers or default_workers(), "include_dashboard": False}
+    _reach(where)
     try:
-        _reach(where)
         ray.init(address=where, **options)
-    except (OSError, ValueError, RuntimeError) as fault:
-        remedy = "Start one with `ray start --head`, or leave the address out"
-        raise ServerError(f"no Ray cluster answers: {fault}", value=where, remedy=remedy) from fault
+    except (ConnectionError, ValueError, RuntimeError) as fault:
+        raise _no_cluster(where, fault) from fault
     try:
         yield
     finally:
@@ -86,12 +85,19 @@ def _reach(where: str) -> None:
     """Connect once to the port of an address, if it has one: Ray itself waits for minutes where nobody answers.
 
     Raises:
-        OSError: nobody does.
-        ValueError: the port is no number.
+        ServerError: nobody does, or the port is no number.
     """
-    place = urlsplit(where if "://" in where else f"//{where}")
-    if place.hostname and place.port:
-        socket.create_connection((place.hostname, place.port), PATIENCE).close()
+    try:
+        place = urlsplit(where if "://" in where else f"//{where}")
+        if place.hostname and place.port:
+            socket.create_connection((place.hostname, place.port), PATIENCE).close()
+    except (OSError, ValueError) as fault:
+        raise _no_cluster(where, fault) from fault
+
+
+def _no_cluster(where: str, fault: Exception) -> ServerError:
+    remedy = "Start one with `ray start --head`, or leave the address out"
+    return ServerError(f"no Ray cluster answers: {fault}", value=where, remedy=remedy)
 
 
 def _run(ray: Any, task: Task, chunks: Iterable[C], workers: int | None) -> Generator[tuple[C, Shard], None, None]:

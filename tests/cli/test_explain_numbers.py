@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -48,6 +51,20 @@ def test_the_parts_add_up_to_the_scores_of_a_run(model, tmp_path):
         mixture = (1 - found.alpha) * document.numbers + found.alpha * document.words
         assert document.score == pytest.approx(mixture, rel=1e-4)
         assert document.score == pytest.approx(run[document.doc_id], rel=1e-4)
+
+
+def test_documents_without_numbers_and_with_numbers_behind_what_is_read(model, tmp_path):
+    long = " ".join(["lamps"] * 60)
+    texts = {"none": "lamps", "behind": f"{long} 5 kg", "both": f"a 7 kg {long} 5 kg"}
+    extra = BENCHMARK.corpus.head(3).with_columns(doc_id=pl.Series(list(texts)), text=pl.Series(list(texts.values())))
+    bench = replace(BENCHMARK, corpus=extra, quantities=None)
+    system = parse_system(f"BM25 + DeepQuant(model={model}, dtype=float32)")
+    found = explain_scores(bench, system, "lamps under 9 kg", tmp_path, docs=list(texts))
+    numbers = {
+        document.doc_id: [term.found for term in document.terms if term.asked == "< 9 kilogram"]
+        for document in found.documents
+    }
+    assert numbers == {"none": [], "behind": [], "both": ["7 kilogram"]}
 
 
 def test_queries_without_numbers_and_documents_that_are_named(model, tmp_path):

@@ -37,6 +37,18 @@ def test_the_search_of_opensearch_is_shown(index):
     assert json.loads(search)["query"]["bool"]["filter"][1]["nested"]["path"] == "mentions"
 
 
+def test_concepts_are_asked_for_on_request(index):
+    query = ("--query", "laptop under 2 kg")
+    assert '"concept_0": []' in run(index, *query).stdout
+    assert '"concept_0": ["laptop"]' in run(index, *query, "--concepts", "shared").stdout
+    plain, shared = (
+        run(index, "--engine", "opensearch", *query, "--concepts", concepts).stdout
+        for concepts in ("ignored", "shared")
+    )
+    assert "mentions.concept" not in plain
+    assert "mentions.concept" in shared
+
+
 def test_files_for_opensearch_are_written(index, tmp_path):
     assert run(index, "--engine", "opensearch", "-o", tmp_path / "files").exit_code == 0
     names = {path.name for path in (tmp_path / "files").iterdir()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import polars as pl
@@ -127,6 +128,23 @@ def test_a_condition_asks_with_its_own_words(concept, terms, expected):
     searched = searched_tokens(text, offsets, (asked,), terms)
     ((*found,),) = search_tokens(text, offsets, (asked,), searched)
     assert [text[slice(*offsets[place])] for place in found] == expected
+
+
+def test_what_adds_to_a_score_is_said_with_the_quantities(tiny, tmp_path):
+    made, texts = opened(tiny, tmp_path, ", dtype=float32")
+    asked = Search("q", "boats over 6 metre", (condition("boats", ">", 6, "metre"),), terms="boats")
+    found = made.ranker.search(asked)
+    doc = int(found.docs[found.scores.argmax()])
+    (search,) = made.ranker.encoded([asked])
+    terms = made.ranker.term_scores(search, doc, texts[doc])
+    assert sum(term.score for term in terms) == pytest.approx(found.scores.max(), rel=1e-4)
+    coded = [term for term in terms if term.asked.endswith("(> 6 metre)")]
+    assert coded
+    for term in coded:
+        assert term.asked.startswith(("boat", "##"))
+        value = float(re.fullmatch(r".* \(.*?([\d.]+) metre\)", term.found)[1])
+        assert value > 6
+        assert f"{value:g} metre" in texts[doc]
 
 
 def test_it_runs_in_both_settings_reranks_and_is_fused(tiny, tmp_path):

@@ -182,7 +182,7 @@ def test_more_values_than_levels_the_frequent_ones_are_exact():
 def test_values_that_are_all_different_share_levels_evenly(count):
     grid = Grid.of(np.random.default_rng(3).lognormal(8, 2, count))
     assert LEVELS / 2 <= grid.first.size <= LEVELS
-    code = steps(count)[1]
+    code = ValueCode.of(["metre"] * count, np.arange(1.0, count + 1))
     sizes = np.diff(np.append(code.grids["metre"].first, count + 1))
     assert sizes.max() <= -(-count // LEVELS) + 1
 

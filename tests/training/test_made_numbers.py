@@ -123,6 +123,13 @@ def test_without_the_comparison_loss_no_tower_learns_but_by_what_satisfies(plain
     assert learns == [False, True]
 
 
+def test_another_seed_makes_other_numbers(plain):
+    student = open_student("deepquant", str(plain), units=DATA.units, numbers_first=1.0)
+    drawn = DATA.draw(0, "1", 2, most=8)
+    losses = [float(student.loss(Batch.of(DATA, drawn, 3, 10, seed)).detach()) for seed in (13, 13, 14)]
+    assert losses[0] == losses[1] != losses[2]
+
+
 def test_a_batch_without_numbers_learns_from_relevance(plain):
     student = open_student("deepquant", str(plain), units=DATA.units, numbers_first=1.0)
     assert student._made_numbers_loss(Batch.of(DATA, [])) is None

@@ -17,7 +17,7 @@ MAX_DIGITS = 18
 MAX_PLAIN_DIGITS = 11
 """So is a longer run of digits without separators: registry numbers, bar codes."""
 MAX_EXPONENT = 290
-"""Larger powers of ten leave the range of a double."""
+"""Values with larger powers of ten might leave the range of a double when they are converted."""
 MAX_SCALES = 2
 """Magnitudes in a row: "5 hundred thousand", "3 lakh crore"."""
 MINUSES = "-−–"

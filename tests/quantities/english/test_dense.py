@@ -13,7 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.quantities.english.parsers import dense
-from qbench.quantities.english.parsers.dense import FINE, HIGHEST, MOST, Dense, best_rows, fine, gelu, normalised
+from qbench.quantities.english.parsers.dense import (
+    FINE,
+    HIGHEST,
+    MOST,
+    Dense,
+    best_rows,
+    fine,
+    gelu,
+    normalised,
+    pairwise,
+)
 from qbench.quantities.english.parsers.encoder import attended
 
 LACKS = "this processor lacks the instructions"
@@ -194,6 +204,15 @@ def test_the_best_row_is_the_first_of_the_greatest():
 
 
 @pytest.mark.usefixtures("arithmetic")
+@pytest.mark.parametrize("width", [1, 16, 33])
+def test_products_are_those_of_double_precision(width):
+    rng = np.random.default_rng(width)
+    rows, columns = rng.normal(size=(5, width)), rng.normal(size=(7, width))
+    found = pairwise(rows.astype(np.float32)[::-1], columns.astype(np.float32))
+    np.testing.assert_allclose(found, rows[::-1] @ columns.T, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.usefixtures("arithmetic")
 def test_gelu_is_that_of_double_precision():
     x = np.concatenate([np.linspace(-40, 40, 4001), [0.0, 1e-30, -1e-30, 3e4, -3e4]]).astype(np.float32).reshape(2, -1)
     exact = x.astype(np.float64)
@@ -220,10 +239,16 @@ def test_every_processor_gives_the_same_bits():
     attention = np.empty((57, 96), np.float32)
     attended(numbers(57, 288), np.array([20, 57]), 3, attention)
     made = [gelu(numbers(30, 75)), normalised(numbers(30, 75), numbers(2, 75)), attention]
+    made += [
+        pairwise(numbers(9, 75), numbers(10, 75)),
+        best_rows(numbers(4, 7 * 76), np.arange(30) % 4, numbers(30, 75), 7),
+    ]
     assert [hashlib.sha256(array.tobytes()).hexdigest()[:12] for array in made] == [
         "137afe5c41f2",
         "d7e3ab0a600b",
         "ff31143a484a",
+        "f0ee0dc0b8d7",
+        "19d51311ce67",
     ]
 
 

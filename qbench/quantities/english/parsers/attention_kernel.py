@@ -184,6 +184,15 @@ def attended(
 
 
 @_lean
+def pairwise(rows: NDArray[np.float32], columns: NDArray[np.float32], out: NDArray[np.float32]) -> None:
+    """`dense.pairwise`; `out` is written."""
+    width, left, right = rows.shape[1], rows.reshape(-1), columns.reshape(-1)
+    for i in range(rows.shape[0]):
+        for j in range(columns.shape[0]):
+            out[i, j] = dot(left, i * width, right, j * width, width)
+
+
+@_lean
 def best_rows(
     matrices: NDArray[np.float32],
     which: NDArray[np.int64],

@@ -175,6 +175,18 @@ def gelu(x: Array) -> Array:
     return x
 
 
+def pairwise(rows: Array, columns: Array) -> Array:
+    """The product of each row of shape (n, width) with each of shape (m, width): shape (n, m)."""
+    if kernel() is None:
+        made: Array = rows @ columns.T
+        return made
+    from qbench.quantities.english.parsers import attention_kernel
+
+    out = np.empty((len(rows), len(columns)), dtype=np.float32)
+    attention_kernel.pairwise(np.ascontiguousarray(rows), np.ascontiguousarray(columns), out)
+    return out
+
+
 def best_rows(matrices: Array, which: NDArray[np.int64], vectors: Array, count: int) -> NDArray[np.int64]:
     """For each vector, the row of its matrix whose product with it and a one is greatest; the first of equals.
 

@@ -50,9 +50,9 @@ def _add_up(typing: Any, pairs: Any, row: Any, panels: Any, panel: Any, sums: An
             return context.make_array(signature.args[k])(context, builder, values[k])
 
         def at(base: Any, *offsets: Any) -> Any:
-            return builder.gep(base, [sum_of(offsets)], source_etype=_INT)
+            return builder.gep(base, [added(offsets)], source_etype=_INT)
 
-        def sum_of(numbers: Any) -> Any:
+        def added(numbers: Any) -> Any:
             first, *rest = numbers
             for number in rest:
                 first = builder.add(first, number)
@@ -165,6 +165,10 @@ def _summed(builder: Any, count: Any, more: Any) -> Any:
     return builder.load(result)
 
 
+def _taken(array: Any) -> bool:
+    return bool(array.layout == "C" and array.dtype == types.float32)
+
+
 def _from(context: Any, builder: Any, array: Any, value: Any, place: Any, kind: Any) -> Any:
     """The numbers of an array, of which there are as many as `kind` has, from a place on."""
     data = context.make_array(array)(context, builder, value).data
@@ -174,7 +178,7 @@ def _from(context: Any, builder: Any, array: Any, value: Any, place: Any, kind: 
 
 def _sum(typing: Any, a: Any, first: Any, count: Any) -> Any:
     """The sum of `count` numbers of a, float32 in C order, from the first on."""
-    if a.layout != "C":
+    if not _taken(a):
         return None  # numba then says that no such arrays are taken
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -189,7 +193,7 @@ def _sum(typing: Any, a: Any, first: Any, count: Any) -> Any:
 
 def _dot(typing: Any, a: Any, a_first: Any, b: Any, b_first: Any, count: Any) -> Any:
     """The sum of the products of `count` numbers of a and of b, likewise."""
-    if a.layout != "C" or b.layout != "C":
+    if not (_taken(a) and _taken(b)):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -226,8 +230,8 @@ def aligned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
 
 
 _MATH = {"contract", "nsz", "nnan", "ninf"}
-"""What the compiler may do with floats. Every processor is to give the same bits, since near ties fall either way else:
-so not "reassoc", by which sums depend on the width of its vectors (`sum_of` and `dot` say their order themselves), nor
+"""What the compiler may do with floats. Every processor is to give the same bits: near ties fall either way otherwise.
+So not "reassoc", by which sums depend on the width of its vectors (`sum_of` and `dot` say their order themselves), nor
 "arcp" and "afn", which make estimates of reciprocals and roots out of divisions, where AMD's differ from Intel's."""
 
 

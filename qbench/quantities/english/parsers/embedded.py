@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from qbench.errors import OptionError
-from qbench.quantities.english.parsers.dense import Array, best_rows, fine, single
+from qbench.quantities.english.parsers.dense import Array, best_rows, fine, pairwise, single
 from qbench.quantities.english.parsers.encoder import Encoder, WordPieces
 from qbench.quantities.english.parsers.trees import ROOT, best_tree
 from qbench.quantities.english.parsers.words import Cut, Reading, cut_words
@@ -102,7 +102,7 @@ class EmbeddedParser:
         below = self._arc(below)
         heads = []
         for start, end in zip([0, *ends], ends, strict=False):
-            scores = below[start:end] @ np.concatenate([self._roots[0], above[start:end]]).T
+            scores = pairwise(below[start:end], np.concatenate([self._roots[0], above[start:end]]))
             heads.append(best_tree(scores))
         return np.concatenate(heads)
 
