@@ -212,6 +212,7 @@ def search(index: Index, rows: NDArray[np.int32], shift: Whole, scratch: Scratch
         end = bring(index, scratch, rows[query], query, end, shift)
         scratch.ends[query] = end
     for block in range(index.lows.size - 1):
+        read_ahead(index, scratch, block)
         for query in range(rows.size):
             meet_rare(index, scratch, best, rows[query], query, block, shift)
     for query in range(rows.size):
@@ -222,6 +223,21 @@ def search(index: Index, rows: NDArray[np.int32], shift: Whole, scratch: Scratch
     for query in range(rows.size):
         heap = Heap(best.scores[query], scratch.positions[query], best.bags[query], best.shared[query])
         order(heap, best.sizes[query])
+
+
+@inlined
+def read_ahead(index: Index, scratch: Scratch, block: Whole) -> None:
+    """Bring what `within` and `offer` read of a block's bags into the cache, in the order of memory.
+
+    The queries together meet about as many bags as a block has, in no order: each would wait for memory on its own.
+    """
+    low, high = index.lows[block], index.lows[block + 1]
+    seen, line = np.uint64(0), 16  # numbers of four bytes in a line of the cache
+    for bag in range(low, high):
+        seen |= index.masks[bag, 0] | np.uint64(index.starts[bag])
+    for entry in range(index.starts[low], index.starts[high], line):
+        seen |= np.uint64(index.weights[entry])
+    scratch.union[0] = seen  # what is read for nothing would not be read
 
 
 @inlined
@@ -291,6 +307,8 @@ def meet_frequent(index: Index, scratch: Scratch, best: Best, me: Whole, query: 
         return
     low, need = index.lows[block], scratch.limits[query] + (earliest > scratch.behind[query])
     words = unite(index, scratch, block, me, need)
+    if not words:
+        return
     leave_out(scratch, query, block)
     for word in range(words):
         found = scratch.union[word]
@@ -298,7 +316,7 @@ def meet_frequent(index: Index, scratch: Scratch, best: Best, me: Whole, query: 
             left = found & (found - ONE)
             bag = low + 64 * word + ones((found ^ left) - ONE)
             found = left
-            if bag != me and within(index, scratch, query, me, bag, np.int64(0)):
+            if bag != me:
                 offer(index, scratch, best, query, me, bag, np.int64(0), np.int64(0))
 
 
@@ -354,15 +372,14 @@ def within(index: Index, scratch: Scratch, query: Whole, me: Whole, bag: Whole, 
 
 @inlined
 def unite(index: Index, scratch: Scratch, block: Whole, me: Whole, need: Whole) -> Whole:
-    """Mark in `union` the block's bags whose frequent terms can add up to `need`; returns the number of words of it.
+    """Mark in `union` the block's bags whose frequent terms can add up to `need`; returns its words, 0 for no bag.
 
     Every smallest set of the query's terms that reaches it is an intersection of rows of bits, and these are united.
     A set is built term by term, the least frequent first, and given up where the more frequent ones that follow
     would not do. The most frequent terms are taken to be held if they add little, and those before the last `SETS`.
     """
     words: Whole = (index.lows[block + 1] - index.lows[block] + 63) >> 6
-    scratch.union[:words] = 0
-    begin, bottom = index.starts[me], 0
+    begin, bottom, any_bag = index.starts[me], 0, False
     count: Whole = 0
     for word in range(WORDS):
         count += ones(index.masks[me, word])
@@ -371,12 +388,12 @@ def unite(index: Index, scratch: Scratch, block: Whole, me: Whole, need: Whole) 
         bottom += 1
     if need <= 0:
         for entry in range(begin, begin + count):
-            unite_both(scratch.union, scratch.both[0], index.holders[block, index.labels[entry]], words)
-        return words
+            row = index.holders[block, index.labels[entry]]
+            any_bag |= unite_both(scratch.union, scratch.both[0], row, words, any_bag)
+        return words if any_bag else 0
     for place in range(bottom, count):
         scratch.rest[place - bottom + 1] = scratch.rest[place - bottom] + scratch.peak[place]
-    try_sets(index, scratch, block, begin, bottom, count, need, words)
-    return words
+    return words if try_sets(index, scratch, block, begin, bottom, count, need, words) else 0
 
 
 @inlined
@@ -389,9 +406,9 @@ def try_sets(
     count: Whole,
     need: Whole,
     words: Whole,
-) -> None:
-    """Unite the intersections for `unite`; the terms are those from `bottom` to `count`."""
-    depth, total, place = 0, np.int64(0), count - 1
+) -> bool:
+    """Unite the intersections for `unite`, of the terms from `bottom` to `count`; returns whether there is any bag."""
+    depth, total, place, any_bag = 0, np.int64(0), count - 1, False
     while depth >= 0:
         if place < bottom or total + scratch.rest[place - bottom + 1] < need:
             depth -= 1
@@ -401,20 +418,33 @@ def try_sets(
         else:
             row, more = index.holders[block, index.labels[begin + place]], scratch.peak[place]
             if total + more >= need:
-                unite_both(scratch.union, scratch.both[depth], row, words)
+                any_bag |= unite_both(scratch.union, scratch.both[depth], row, words, any_bag)
             elif more:
                 if intersect(scratch.both[depth + 1], scratch.both[depth], row, words):
                     scratch.path[depth] = place
                     depth += 1
                     total += more
         place -= 1
+    return any_bag
 
 
 @inlined
-def unite_both(union: NDArray[np.uint64], one: NDArray[np.uint64], other: NDArray[np.uint64], words: Whole) -> None:
-    """Add what two sets of bits have in common to a third."""
+def unite_both(
+    union: NDArray[np.uint64], one: NDArray[np.uint64], other: NDArray[np.uint64], words: Whole, more: bool
+) -> bool:
+    """Add what two sets of bits have in common to a third, of which nothing is kept unless there is `more`.
+
+    Returns:
+        whether they have anything in common; nothing is written otherwise.
+    """
+    any_bits = np.uint64(0)
     for word in range(words):
-        union[word] |= one[word] & other[word]
+        any_bits |= one[word] & other[word]
+    if not any_bits:
+        return False
+    for word in range(words):
+        union[word] = (union[word] if more else np.uint64(0)) | (one[word] & other[word])
+    return True
 
 
 @inlined

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qbench.mining.join_results import Best
     from qbench.mining.join_search import Index
 
-QUERIES = 512
+QUERIES = 1024
 """Bags that are searched for together."""
 
 ROOM = 2**23
