@@ -55,8 +55,8 @@ def locked(folder: Path) -> Iterator[None]:
     lock = FileLock(path)
     try:
         _acquire(lock, folder, path)
-    except (PermissionError, FileNotFoundError) as fault:
-        raise _unwritable(folder, fault) from fault
+    except OSError as fault:
+        raise InputError(f"cannot be written: {fault.strerror}", file=folder, remedy="Choose another folder") from fault
     mine.add(path)
     try:
         _sign(lock, path)
@@ -84,7 +84,7 @@ def _acquire(lock: BaseFileLock, folder: Path, path: Path) -> None:
     with suppress(Timeout):
         lock.acquire(timeout=first)
         return
-    _check_writable(folder, path)
+    _check_writable(path)
     holder = _holder(path)
     if patience is None or patience > first:
         logging.getLogger("qbench").warning(
@@ -98,23 +98,15 @@ def _acquire(lock: BaseFileLock, folder: Path, path: Path) -> None:
     raise BusyError(f"{holder} is writing here", file=folder, remedy="Wait for it, or choose another folder")
 
 
-def _check_writable(folder: Path, path: Path) -> None:
-    """Refuse a place where no lock can be taken, which looks like one that another process holds.
+def _check_writable(path: Path) -> None:
+    """Tell a place where no lock can be taken from one whose lock another process holds.
 
     Raises:
-        InputError: no file can be made there.
+        OSError: no file can be made there.
     """
-    if path.exists():
-        return
-    try:
+    if not path.exists():
         with TemporaryFile(dir=path.parent):  # not the lock's own file: where locks are files, that would take it
-            return
-    except OSError as fault:
-        raise _unwritable(folder, fault) from fault
-
-
-def _unwritable(folder: Path, fault: OSError) -> InputError:
-    return InputError(f"cannot be written: {fault.strerror}", file=folder, remedy="Choose another folder")
+            pass
 
 
 def _patience() -> float | None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from qbench.mining.explaining import Described, ExplainedPair, PairExplanation
     from qbench.models.numbers import Number
-    from qbench.quantities.types import Condition, Quantity
+    from qbench.quantities.types import Condition
     from qbench.retrieval.explaining import DocumentScore, Explanation
     from qbench.retrieval.explaining_numbers import NumberedDocument, NumberExplanation
     from qbench.retrieval.explaining_scores import ComparedMention, ExplainedScore, ScoreExplanation
@@ -204,12 +204,6 @@ def score_lines(found: ScoreExplanation) -> list[str]:
     return made
 
 
-def _stated(mention: Quantity) -> str:
-    from qbench.quantities.mentions import quantity_text
-
-    return quantity_text(mention.value, mention.high, mention.comparator, mention.change, mention.unit)
-
-
 def _words(term: TermScore) -> str:
     return term.asked if term.found == term.asked else f"{term.asked} ~ {term.found}"
 
@@ -217,13 +211,13 @@ def _words(term: TermScore) -> str:
 def _verdict(condition: Condition, each: ComparedMention | None) -> str:
     """What a mention is for a condition; without one, that there is none."""
     from qbench.index.show import printable
+    from qbench.quantities.mentions import asked, stated
 
-    asked = f"{condition.comparator} {condition.value:,.15g} {condition.unit}".rstrip()
     if each is None:
-        return f"no value to compare with {asked}"
-    stated = printable(_stated(each.mention))
+        return printable(f"no value to compare with {asked(condition)}")
     phi = "" if each.phi is None else f": Phi {each.phi:.3f}"
-    return f"{stated} {'satisfies' if each.satisfies else 'does not satisfy'} {asked}{phi}"
+    verdict = "satisfies" if each.satisfies else "does not satisfy"
+    return printable(f"{stated(each.mention)} {verdict} {asked(condition)}{phi}")
 
 
 def _without(record: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -260,12 +254,10 @@ def _number(number: Number) -> str:
 
 def lines(found: Explanation) -> list[str]:
     """The explanation as text."""
+    from qbench.quantities.mentions import asked
+
     made = [f"words: {_shares(found.words)}"]
-    for condition, words in found.conditions:
-        values = f"{condition.value:,.15g}" + (
-            f" .. {condition.high:,.15g}" if condition.comparator == "between" else ""
-        )
-        made.append(f"condition: {condition.comparator} {values} {condition.unit}".rstrip() + f": {_shares(words)}")
+    made += [f"condition: {asked(condition)}: {_shares(words)}" for condition, words in found.conditions]
     for rank, document in enumerate(found.documents, start=1):
         made += ["", *_document(rank, document, found)]
     return made
@@ -273,6 +265,7 @@ def lines(found: Explanation) -> list[str]:
 
 def _document(rank: int, document: DocumentScore, found: Explanation) -> list[str]:
     from qbench.index.show import printable
+    from qbench.quantities.mentions import asked, stated
 
     sums = [f"{found.weights[part]:g} x {value:.2f} {part}" for part, value in document.parts.items()]
     made = [f"{rank}. {printable(document.doc_id)}: {document.score:.2f} = {' + '.join(sums)}"]
@@ -281,10 +274,9 @@ def _document(rank: int, document: DocumentScore, found: Explanation) -> list[st
         for each in mentions[:3]:
             concept = " ".join((*each.mention.concept, *(f"({word})" for word in each.mention.subject)))
             verdict = "satisfies" if each.satisfies else "does not satisfy"
-            stated = _stated(each.mention)
-            asked = f"{condition.comparator} {condition.value:,.15g}"
             about = f", of: {printable(concept)}" if concept else ""
-            made.append(f"   {printable(stated)} {verdict} {asked} ({each.value:.2f}){about}")
+            compared = printable(f"{stated(each.mention)} {verdict} {asked(condition)}")
+            made.append(f"   {compared} ({each.value:.2f}){about}")
     return made
 
 

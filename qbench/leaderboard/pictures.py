@@ -15,8 +15,7 @@ from qbench.benchmark.summary import sample_queries
 from qbench.benchmark.types import Query
 from qbench.errors import InputError, MissingPackageError
 from qbench.models.numbers import OPERATORS, Number
-from qbench.quantities.mentions import quantity_text
-from qbench.quantities.types import Condition, Quantity
+from qbench.quantities.mentions import asked, stated
 from qbench.retrieval.explaining import explain
 from qbench.retrieval.explaining_numbers import NAME, explain_numbers
 from qbench.retrieval.explaining_scores import explain_scores
@@ -124,10 +123,10 @@ def _numbers(benchmark: Benchmark, system: System, query: str, folder: Path, sou
         Bar("words", alpha * best.words, f"{alpha:.2f} x {best.words:.3f}"),
     ]
     groups = [(f"{best.score:.3f} in all", both)]
-    for (asked, operators), answers in zip(found.asked, best.answers, strict=True):
-        read = [Bar(f"{op} {_number(asked)}", share) for op, share in zip(OPERATORS, operators, strict=True)]
+    for (number, operators), answers in zip(found.asked, best.answers, strict=True):
+        read = [Bar(f"{op} {_number(number)}", share) for op, share in zip(OPERATORS, operators, strict=True)]
         worth = [Bar(_number(one.number), one.relevance, f"unit {one.attention:.2f}") for one in answers]
-        groups += [("operator read in the query", read), (f"relevance for {_number(asked)}; the first counts", worth)]
+        groups += [("operator read in the query", read), (f"relevance for {_number(number)}; the first counts", worth)]
     return best.doc_id, best.text, groups
 
 
@@ -137,8 +136,8 @@ def _bound(benchmark: Benchmark, system: System, query: str, folder: Path, sourc
     parts = [Bar(part, weights[part] * value, f"{weights[part]:g} x {value:.2f}") for part, value in best.parts.items()]
     groups = [(f"{best.score:.2f} in all", parts)]
     for (condition, _), mentions in zip(explained.conditions, best.mentions, strict=True):
-        bars = [Bar(_stated(one.mention), one.value, _verdict(one.satisfies)) for one in mentions]
-        groups.append((f"values for {_asked(condition)}", bars))
+        bars = [Bar(stated(one.mention), one.value, _verdict(one.satisfies)) for one in mentions]
+        groups.append((f"values for {asked(condition)}", bars))
     return best.doc_id, best.text, groups
 
 
@@ -151,22 +150,13 @@ def _scored(benchmark: Benchmark, system: System, query: str, folder: Path, sour
         groups.insert(0, (f"{best.score or 0.0:.3f} in all", both))
     for condition, mentions in zip(explained.conditions, best.mentions, strict=True):
         worth = ((one, float(one.satisfies) if one.phi is None else one.phi) for one in mentions)
-        bars = [Bar(_stated(one.mention), value, _verdict(one.satisfies)) for one, value in worth]
-        groups.append((f"values for {_asked(condition)}", bars))
+        bars = [Bar(stated(one.mention), value, _verdict(one.satisfies)) for one, value in worth]
+        groups.append((f"values for {asked(condition)}", bars))
     return best.doc_id, best.text, groups
 
 
 def _number(number: Number) -> str:
     return f"{number.value:,.15g} {number.unit}".rstrip()
-
-
-def _stated(mention: Quantity) -> str:
-    return quantity_text(mention.value, mention.high, mention.comparator, mention.change, mention.unit)
-
-
-def _asked(condition: Condition) -> str:
-    high = f" .. {condition.high:,.15g}" if condition.comparator == "between" else ""
-    return f"{condition.comparator} {condition.value:,.15g}{high} {condition.unit}".rstrip()
 
 
 def _verdict(satisfies: bool) -> str:

@@ -9,7 +9,7 @@ from typing import overload
 from qbench.pages import highlighted, html_table
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
-from qbench.quantities.types import Quantity, Span
+from qbench.quantities.types import Condition, Quantity, Span
 
 BATCH = 256
 """Texts that are read together: the parser works faster on many sentences at once."""
@@ -40,7 +40,7 @@ class Mentions(Sequence[Quantity]):
         return len(self.quantities)
 
     def _repr_html_(self) -> str:
-        words = [quantity_text(m.value, m.high, m.comparator, m.change, m.unit) for m in self.quantities]
+        words = [stated(mention) for mention in self.quantities]
         spans = [
             (*span, text)
             for text, mention in zip(words, self.quantities, strict=True)
@@ -75,6 +75,21 @@ def quantity_text(value: float, high: float, comparator: str, change: str, unit:
     values = " to ".join(map(_digits, dict.fromkeys((value, high))))
     bound = "" if comparator in ("=", "between") else comparator
     return " ".join(filter(None, (change, bound, values, unit)))
+
+
+def stated(quantity: Quantity | Condition) -> str:
+    """What a mention states, or a condition asks for, in the words of `quantity_text`."""
+    return quantity_text(quantity.value, quantity.high, quantity.comparator, quantity.change, quantity.unit)
+
+
+def asked(condition: Condition) -> str:
+    """What a condition asks of a value, its comparator first.
+
+    >>> asked(Condition("=", 5, 5, "gram", "kilogram", 0.005, 0.005)), asked(Condition("between", 5, 8, "", "", 5, 8))
+    ('= 5 gram', 'between 5 and 8')
+    """
+    values = " and ".join(map(_digits, dict.fromkeys((condition.value, condition.high))))
+    return f"{condition.comparator} {values} {condition.unit}".rstrip()
 
 
 def _digits(value: float) -> str:

@@ -28,7 +28,7 @@ from qbench.models.limits import with_smaller_batches
 from qbench.models.multi_vector import MultiVector, load_multi_vector_encoder, token_offsets
 from qbench.models.numbers import Span, token_owners
 from qbench.models.single_vector import Role
-from qbench.quantities.mentions import quantity_text
+from qbench.quantities.mentions import stated
 from qbench.quantities.types import Condition, Quantity
 from qbench.quantities.units import Units
 from qbench.quantities.written import condition_spans
@@ -132,14 +132,11 @@ class CodedEncoder:
         searched = searched_tokens(search.text, offsets, search.conditions, search.terms)
         meant = search_tokens(search.text, offsets, search.conditions, searched)
         for condition, own in zip(search.conditions, meant, strict=True):
-            bounds = condition.value, condition.high, condition.comparator
-            stated = quantity_text(*bounds, condition.change, condition.unit)
-            asked += [f"{asked[place]} ({stated})" for place in own]
+            asked += [f"{asked[place]} ({stated(condition)})" for place in own]
         ((_, offsets),) = self._tokens([text], "document")
         for mention in self.mentions(text):
             own_tokens = np.flatnonzero(mention_tokens(offsets, mention)).tolist()
-            stated = quantity_text(mention.value, mention.high, mention.comparator, mention.change, mention.unit)
-            copies = [f"{held[place]} ({stated})" for place in own_tokens]
+            copies = [f"{held[place]} ({stated(mention)})" for place in own_tokens]
             held += copies * len(list(self.code.mention(mention)))
         return asked, held
 

@@ -67,5 +67,5 @@ def test_it_is_printed(tmp_path):
     assert "tents" in lines[0]  # the query's word, not its stem
     assert lines[1].startswith("condition: < 1 kilogram: ")
     assert lines[3].startswith("1. b: ")
-    assert "   900 gram satisfies < 1 (" in result.stdout
-    assert "   4 kilogram does not satisfy < 1 (" in result.stdout
+    assert "   900 gram satisfies < 1 kilogram (" in result.stdout
+    assert "   4 kilogram does not satisfy < 1 kilogram (" in result.stdout
