@@ -52,8 +52,8 @@ for name in "$@"; do
                     cp "$data/retrieval/numconq-$set/corpus.jsonl.gz" "numconq-corpus/$set.jsonl.gz"
             done
             qbench build-index numconq-corpus -o numconq-index --years
-            qbench gen-queries numconq-index -o numconq --random-sets 40 --max-train 3000 --samples 10 --value-permutation \
-                --test-share 0 --max-test 0
+            qbench gen-queries numconq-index -o numconq --random-sets 40 --joint-sets 40 --max-train 3000 --samples 10 \
+                --value-permutation --per-topic 60 --test-share 0 --max-test 0
             ;;
         foods)
             synth foods openfoodfacts_us_50k.jsonl.gz 2 openfoodfacts --no-comparisons

@@ -153,8 +153,9 @@ _GLUED = re.compile(r"\d+[^\W\d_]{3}|[^\W\d_]{4,}\d|(?:st|nd|rd|th)$")
 _RUN_IN = re.compile(r"(?:day|week|month|year)s[a-z]{3}")
 """A heading that ran into what it stands over: "Nine MonthsRevenue rose"."""
 
-_TITLE = 0.8
-"""Share of a concept's mentions with every word capitalised, from which on it is a name."""
+_MOSTLY = 0.8
+"""Share of a concept's mentions with every word capitalised from which on it is a name, and with each before its number
+after an article from which on it says something of the number alone."""
 
 _MANY = 10.0
 """Counts with a smaller median are told in passing ("both houses", "four reasons"), and not searched for."""
@@ -168,6 +169,7 @@ _DEVICES = frozenset({"data", "charge", "frequency", "luminance"})
 _NEAR = 4
 """Words before a number among which its verb stands: "weighs in at just 900 g"."""
 _AMOUNT = re.compile(r"[\s:]{0,2}[$€£¥]?\d")
+_ARTICLE = re.compile(r"(?i:\ban?)\s+$")
 
 
 @dataclass(frozen=True)
@@ -316,8 +318,10 @@ class Gate:
         stated = [self._stretches(int(row)) for row in rows.tolist()]
         if any(self.mentions.names.ran_together(text[first:last]) for text, spans in stated for first, last in spans):
             return RAN_IN
+        if sum(_qualifies(text, spans) for text, spans in stated) >= max(_MOSTLY * len(stated), 1):
+            return NOTHING
         named = [_is_title(text, spans) for text, spans in stated]
-        return NAME if named and sum(named) >= _TITLE * len(named) and not self._of_a_thing(pair) else None
+        return NAME if named and sum(named) >= _MOSTLY * len(named) and not self._of_a_thing(pair) else None
 
     def _of_a_thing(self, pair: Pair) -> bool:
         """Whether a name is of what is measured: "8 GB RAM", "the Zenbook 13 weighs 1.1 kg"; no maker of 5 tonnes."""
@@ -333,6 +337,14 @@ class Gate:
         text = self.mentions.texts[int(self.mentions.doc[row])]
         words, place = self.mentions.table["concept"][row].split(), self.mentions.table["concept_spans"][row].to_list()
         return text, [span for _, span in concept_stretches(tuple(words), place, text)]
+
+
+def _qualifies(text: str, spans: Sequence[Span]) -> bool:
+    """Whether a concept stands between an article and its number: "astounding" of "an astounding $3 million"."""
+    if len(spans) != 1:
+        return False
+    first, last = spans[0]
+    return bool(_ARTICLE.search(text, max(0, first - 9), first) and _AMOUNT.match(text, last))
 
 
 def _is_title(text: str, spans: Sequence[Span]) -> bool:

@@ -19,12 +19,12 @@ from qbench.quantities.units import load_units
 UNITS = load_units()
 
 
-def mentions_of(*said):
+def mentions_of(*said, wording="the {concept} was {value}"):
     """One sentence, "the CONCEPT was VALUE UNIT", for each (concept, value, unit) or (..., change)."""
     texts, rows = [], []
     for number, (concept, value, unit, *change) in enumerate(said):
         known = UNITS.get(unit)
-        text = f"In case {number} the {concept} was {value} {unit}."
+        text = f"In case {number} {wording.format(concept=concept, value=value)} {unit}."
         at, end = text.index(concept), text.index(concept) + len(concept)
         joint = concept.partition(" for ")
         places = ((at, at + len(joint[0])), (end - len(joint[2]), end)) if joint[1] else ((at, end),)
@@ -40,9 +40,9 @@ def mentions_of(*said):
     return load_mentions(table, pl.DataFrame(rows, schema=quantity_schema()))
 
 
-def reason_of(concept, unit, *, value=3.0, change="", more=()):
+def reason_of(concept, unit, *, value=3.0, change="", more=(), **wording):
     words = tuple(word for word in concept.lower().split() if word != "for")
-    mentions = mentions_of(*((concept, value + n, unit, change) for n in range(5)), *more)
+    mentions = mentions_of(*((concept, value + n, unit, change) for n in range(5)), *more, **wording)
     table = pair_table(mentions)
     rows = table.drop("values").iter_rows()
     return Gate(mentions, {Pair(tuple(c.split()), u, m): n for c, u, m, n in rows}).reason(Pair(words, unit, change))
@@ -197,6 +197,12 @@ def test_what_is_left_out_is_counted_and_nothing_left_is_an_error():
         usable_pairs(mentions_of(*many[6:]), GenerationOptions())
     every = usable_pairs(mentions_of(*many), GenerationOptions(gate=False))[0]
     assert every == [Pair(("net",), "dollar"), Pair(("net", "income"), "dollar")]
+
+
+def test_a_word_between_an_article_and_the_number_names_nothing():
+    assert reason_of("astounding", "dollar", wording="it generates an {concept} {value}") == gate.NOTHING
+    assert reason_of("fine", "dollar", wording="it paid a {concept} of {value}") is None
+    assert reason_of("astounding", "dollar", wording="it generates {concept} {value}") is None
 
 
 def test_a_heading_that_ran_into_the_words_after_it():
