@@ -37,7 +37,7 @@ REVISIONS: dict[str, int] = {
     "dense": 2,
     "sparse": 2,
     "compressed vectors": 2,
-    "coded token vectors": 8,
+    "coded token vectors": 9,
     "token vectors": 2,
     "centroid index": 1,
     "candidate recall": 1,
@@ -64,7 +64,7 @@ REVISIONS: dict[str, int] = {
     "judged test set": 1,
     # Models
     "new model": 2,
-    "retriever training": 7,
+    "retriever training": 8,
     "bi-encoder training": 2,
     "description-parser training": 1,
     "extractor training": 1,

@@ -301,7 +301,7 @@ def value_code(table: pl.DataFrame, units: Units) -> ValueCode:
 
 def amounts_of_units(table: pl.DataFrame, units: Units) -> dict[str, Amount]:
     """The amounts that the rates among some quantities' units are, by `Quantity.unit`; arguments of `value_code`."""
-    found = {name: amount_of(name, units) for name in table["unit"].unique().sort() if name in units}
+    found = {name: amount_of(name, units) for name in table["unit"].unique().sort()}
     return {name: amount for name, amount in found.items() if amount}
 
 

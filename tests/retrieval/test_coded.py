@@ -14,6 +14,7 @@ from qbench.llm.client import Access
 from qbench.models.multi_vector import load_multi_vector_encoder
 from qbench.progress import silent
 from qbench.quantities.extractors import ExtractorOptions
+from qbench.quantities.types import to_row
 from qbench.retrieval.bench import Bench
 from qbench.retrieval.coded import search_tokens, searched_tokens
 from qbench.retrieval.coded_words import WordCodes
@@ -27,7 +28,7 @@ from qbench.retrieval.passages import passages
 from qbench.retrieval.rankers import RankerContext, Search
 from qbench.scoring.value_code import DIMENSION, WORD_SIGNS
 from tests.encoder_factories import tiny_bert
-from tests.factories import condition
+from tests.factories import condition, frame, quantity
 from tests.numeric_factories import KINDS, NUMERIC_WORDS, numeric_benchmark
 
 BENCHMARK = numeric_benchmark()
@@ -57,6 +58,25 @@ def test_documents_that_satisfy_the_condition_come_first(tiny, tmp_path, more, c
         ranked = [texts[doc] for doc in found.docs[np.argsort(-found.scores, kind="stable")]]
         met = {text for text in texts if text.endswith(unit) and int(text.split()[-2]) > number}
         assert set(ranked[: len(met)]) == met
+
+
+@pytest.mark.parametrize(("comparator", "value"), [(">", 4), ("<", 6), ("=", 5)])
+def test_what_is_earned_in_a_period_is_found_as_the_amount_that_it_is(tiny, tmp_path, comparator, value):
+    """ "earns 5 dollars a year", asked for in dollars."""
+    corpus = passages(BENCHMARK.corpus)
+    texts = {doc: text for doc, text in zip(corpus["doc_id"], corpus["passage"], strict=True) if "boats" in text}
+    rates = [
+        to_row(doc, quantity(text, text.split()[-2], int(text.split()[-2]), "dollar per year", "boats"))
+        for doc, text in texts.items()
+    ]
+    made, passed = opened(tiny, tmp_path, ", token_weight=1", quantities=frame("quantities", rates))
+    asked = Search("q", f"boats {value} dollar", (condition("boats", comparator, value, "dollar"),), terms="boats")
+    found = made.ranker.search(asked)
+    ranked = [passed[doc] for doc in found.docs[np.argsort(-found.scores, kind="stable")]]
+    holds = {">": lambda n: n > value, "<": lambda n: n < value, "=": lambda n: n == value}[comparator]
+    met = {text for text in texts.values() if holds(int(text.split()[-2]))}
+    assert met
+    assert set(ranked[: len(met)]) == met
 
 
 @pytest.mark.parametrize("comparator", ["=", "<", ">", "between"])
