@@ -27,7 +27,7 @@ REVISIONS: dict[str, int] = {
     "mask": 1,
     "relax": 2,
     "generation": 12,
-    "expansion": 2,
+    "expansion": 3,
     "synthesis": 5,
     "grounding": 3,
     "grounded generation": 3,
@@ -64,7 +64,7 @@ REVISIONS: dict[str, int] = {
     "judged test set": 1,
     # Models
     "new model": 2,
-    "retriever training": 8,
+    "retriever training": 7,
     "bi-encoder training": 2,
     "description-parser training": 1,
     "extractor training": 1,

@@ -6,6 +6,7 @@ process leaves a file, and no lock.
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -27,6 +28,9 @@ WAIT = "QBENCH_WAIT"
 
 SILENT = 1.0
 """Seconds of waiting after which a message is printed."""
+
+_UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST}
+"""Faults of the place; others (too many open files, a full disk) are the machine's, and another folder helps nobody."""
 
 _MINE = threading.local()
 
@@ -51,11 +55,13 @@ def locked(folder: Path) -> Iterator[None]:
     if path in mine:
         yield
         return
-    folder.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(path)
     try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
         _acquire(lock, folder, path)
     except OSError as fault:
+        if fault.errno not in _UNWRITABLE:
+            raise
         raise InputError(f"cannot be written: {fault.strerror}", file=folder, remedy="Choose another folder") from fault
     mine.add(path)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qbench.benchmark.types import Query
+from qbench.quantities.mentions import asked
 from qbench.quantities.types import Condition
 from qbench.store import digest
 
@@ -15,11 +16,7 @@ def condition_text(query: Query) -> str:
 
 
 def _condition(condition: Condition) -> str:
-    comparison = f"{condition.comparator} {condition.value:,.12g}"
-    if condition.comparator == "between":
-        comparison = f"between {condition.value:,.12g} and {condition.high:,.12g}"
-    words = (" ".join(condition.concept), condition.change, comparison, condition.unit)
-    return " ".join(word for word in words if word)
+    return " ".join((*condition.concept, asked(condition)))
 
 
 def sample_queries(queries: Sequence[Query], count: int) -> list[Query]:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from qbench.mining.explaining import Described, ExplainedPair, PairExplanation
-    from qbench.models.numbers import Number
     from qbench.quantities.types import Condition
     from qbench.retrieval.explaining import DocumentScore, Explanation
     from qbench.retrieval.explaining_numbers import NumberedDocument, NumberExplanation
@@ -227,37 +226,34 @@ def _without(record: Mapping[str, Any], name: str) -> dict[str, Any]:
 def number_lines(found: NumberExplanation) -> list[str]:
     """The explanation of DeepQuant as text: a table of numbers under each document."""
     from qbench.index.show import printable
-    from qbench.models.numbers import OPERATORS
+    from qbench.models.numbers import OPERATORS, number_text
 
     made = [f"alpha: {found.alpha:.3f}"]
     for number, shares in found.asked:
         operators = "  ".join(f"{name} {share:.2f}" for name, share in zip(OPERATORS, shares, strict=True))
-        made.append(f"asked: {_number(number)}: {operators}")
+        made.append(f"asked: {number_text(number)}: {operators}")
     for rank, document in enumerate(found.documents, start=1):
         parts = ((1 - found.alpha, document.numbers, "numbers"), (found.alpha, document.words, "words"))
         sums = " + ".join(f"{weight:.3f} x {score:.3f} {name}" for weight, score, name in parts)
         made += ["", f"{rank}. {printable(document.doc_id)}: {document.score:.3f} = {sums}"]
         made.append(f"   {printable(document.text)}")
         for (number, _), answers in zip(found.asked, document.answers, strict=True):
-            rows: list[tuple[str, ...]] = [(f"for {_number(number)}", "unit", *OPERATORS, "relevance")]
+            rows: list[tuple[str, ...]] = [(f"for {number_text(number)}", "unit", *OPERATORS, "relevance")]
             for answer in answers:
                 figures = (answer.attention, *answer.believed, answer.relevance)
-                rows.append((_number(answer.number), *(f"{figure:.2f}" for figure in figures)))
+                rows.append((number_text(answer.number), *(f"{figure:.2f}" for figure in figures)))
             width = max(len(row[0]) for row in rows)
             made += [f"   {row[0]:{width}}" + "".join(f"  {cell:>5}" for cell in row[1:]) for row in rows]
     return made
 
 
-def _number(number: Number) -> str:
-    return f"{number.value:,.15g} {number.unit}".rstrip()
-
-
 def lines(found: Explanation) -> list[str]:
     """The explanation as text."""
+    from qbench.index.show import printable
     from qbench.quantities.mentions import asked
 
     made = [f"words: {_shares(found.words)}"]
-    made += [f"condition: {asked(condition)}: {_shares(words)}" for condition, words in found.conditions]
+    made += [f"condition: {printable(asked(condition))}: {_shares(words)}" for condition, words in found.conditions]
     for rank, document in enumerate(found.documents, start=1):
         made += ["", *_document(rank, document, found)]
     return made

@@ -154,8 +154,8 @@ _RUN_IN = re.compile(r"(?:day|week|month|year)s[a-z]{3}")
 """A heading that ran into what it stands over: "Nine MonthsRevenue rose"."""
 
 _MOSTLY = 0.8
-"""Share of a concept's mentions with every word capitalised from which on it is a name, and with each before its number
-after an article from which on it says something of the number alone."""
+"""Share of a concept's mentions from which on what they have in common counts: capitals make it a name, a place between
+an article and its number a word about the number."""
 
 _MANY = 10.0
 """Counts with a smaller median are told in passing ("both houses", "four reasons"), and not searched for."""
@@ -169,7 +169,10 @@ _DEVICES = frozenset({"data", "charge", "frequency", "luminance"})
 _NEAR = 4
 """Words before a number among which its verb stands: "weighs in at just 900 g"."""
 _AMOUNT = re.compile(r"[\s:]{0,2}[$€£¥]?\d")
-_ARTICLE = re.compile(r"(?i:\ban?)\s+$")
+_ARTICLE = re.compile(r"(?<![\w-])an?\s+$")
+"""An article, and no letter that names something ("vitamin A content")."""
+_CURRENCY = re.compile(r"\s+[^\w\s]?")
+"""Between a word and the number right behind it; a colon would make a label of the word."""
 
 
 @dataclass(frozen=True)
@@ -318,7 +321,9 @@ class Gate:
         stated = [self._stretches(int(row)) for row in rows.tolist()]
         if any(self.mentions.names.ran_together(text[first:last]) for text, spans in stated for first, last in spans):
             return RAN_IN
-        if sum(_qualifies(text, spans) for text, spans in stated) >= max(_MOSTLY * len(stated), 1):
+        numbers = self.mentions.table["value_start"].gather(rows).to_list()
+        about = [_qualifies(text, spans, number) for (text, spans), number in zip(stated, numbers, strict=True)]
+        if sum(about) >= max(_MOSTLY * len(stated), 1):
             return NOTHING
         named = [_is_title(text, spans) for text, spans in stated]
         return NAME if named and sum(named) >= _MOSTLY * len(named) and not self._of_a_thing(pair) else None
@@ -339,12 +344,19 @@ class Gate:
         return text, [span for _, span in concept_stretches(tuple(words), place, text)]
 
 
-def _qualifies(text: str, spans: Sequence[Span]) -> bool:
-    """Whether a concept stands between an article and its number: "astounding" of "an astounding $3 million"."""
+def _qualifies(text: str, spans: Sequence[Span], number: int) -> bool:
+    """Whether a concept stands between an article and its number: "astounding" of "an astounding $3 million".
+
+    Args:
+        text: the sentence.
+        spans: stretches of the concept.
+        number: where the number begins.
+    """
     if len(spans) != 1:
         return False
     first, last = spans[0]
-    return bool(_ARTICLE.search(text, max(0, first - 9), first) and _AMOUNT.match(text, last))
+    between = _CURRENCY.fullmatch(text, last, number)
+    return text[first:last].islower() and bool(between and _ARTICLE.search(text, max(0, first - 9), first))
 
 
 def _is_title(text: str, spans: Sequence[Span]) -> bool:

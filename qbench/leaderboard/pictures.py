@@ -14,7 +14,7 @@ from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.summary import sample_queries
 from qbench.benchmark.types import Query
 from qbench.errors import InputError, MissingPackageError
-from qbench.models.numbers import OPERATORS, Number
+from qbench.models.numbers import OPERATORS, number_text
 from qbench.quantities.mentions import asked, stated
 from qbench.retrieval.explaining import explain
 from qbench.retrieval.explaining_numbers import NAME, explain_numbers
@@ -124,9 +124,12 @@ def _numbers(benchmark: Benchmark, system: System, query: str, folder: Path, sou
     ]
     groups = [(f"{best.score:.3f} in all", both)]
     for (number, operators), answers in zip(found.asked, best.answers, strict=True):
-        read = [Bar(f"{op} {_number(number)}", share) for op, share in zip(OPERATORS, operators, strict=True)]
-        worth = [Bar(_number(one.number), one.relevance, f"unit {one.attention:.2f}") for one in answers]
-        groups += [("operator read in the query", read), (f"relevance for {_number(number)}; the first counts", worth)]
+        read = [Bar(f"{op} {number_text(number)}", share) for op, share in zip(OPERATORS, operators, strict=True)]
+        worth = [Bar(number_text(one.number), one.relevance, f"unit {one.attention:.2f}") for one in answers]
+        groups += [
+            ("operator read in the query", read),
+            (f"relevance for {number_text(number)}; the first counts", worth),
+        ]
     return best.doc_id, best.text, groups
 
 
@@ -153,10 +156,6 @@ def _scored(benchmark: Benchmark, system: System, query: str, folder: Path, sour
         bars = [Bar(stated(one.mention), value, _verdict(one.satisfies)) for one, value in worth]
         groups.append((f"values for {asked(condition)}", bars))
     return best.doc_id, best.text, groups
-
-
-def _number(number: Number) -> str:
-    return f"{number.value:,.15g} {number.unit}".rstrip()
 
 
 def _verdict(satisfies: bool) -> str:

@@ -211,8 +211,10 @@ def search(index: Index, rows: NDArray[np.int32], shift: Whole, scratch: Scratch
         scratch.cursors[query] = end
         end = bring(index, scratch, rows[query], query, end, shift)
         scratch.ends[query] = end
+    many = scratch.places.size >= index.first.size
     for block in range(index.lows.size - 1):
-        read_ahead(index, scratch, block)
+        if many:
+            read_ahead(index, scratch, block)
         for query in range(rows.size):
             meet_rare(index, scratch, best, rows[query], query, block, shift)
     for query in range(rows.size):
@@ -227,9 +229,10 @@ def search(index: Index, rows: NDArray[np.int32], shift: Whole, scratch: Scratch
 
 @inlined
 def read_ahead(index: Index, scratch: Scratch, block: Whole) -> None:
-    """Bring what `within` and `offer` read of a block's bags into the cache, in the order of memory.
+    """Bring masks, starts and weights of a block's bags into the cache for `meet_rare`, in the order of memory.
 
-    The queries together meet about as many bags as a block has, in no order: each would wait for memory on its own.
+    Queries that together have a posting for each bag, or more, meet most of them, in no order: each would wait for
+    memory on its own.
     """
     low, high = index.lows[block], index.lows[block + 1]
     seen, line = np.uint64(0), 16  # numbers of four bytes in a line of the cache
@@ -237,7 +240,7 @@ def read_ahead(index: Index, scratch: Scratch, block: Whole) -> None:
         seen |= index.masks[bag, 0] | np.uint64(index.starts[bag])
     for entry in range(index.starts[low], index.starts[high], line):
         seen |= np.uint64(index.weights[entry])
-    scratch.union[0] = seen  # what is read for nothing would not be read
+    scratch.union[0] = seen  # the compiler leaves out reads whose result is not used
 
 
 @inlined
@@ -372,7 +375,10 @@ def within(index: Index, scratch: Scratch, query: Whole, me: Whole, bag: Whole, 
 
 @inlined
 def unite(index: Index, scratch: Scratch, block: Whole, me: Whole, need: Whole) -> Whole:
-    """Mark in `union` the block's bags whose frequent terms can add up to `need`; returns its words, 0 for no bag.
+    """Mark in `union` the block's bags whose frequent terms can add up to `need`; returns its words.
+
+    Without any bag it returns 0, and `union` holds anything.
+
 
     Every smallest set of the query's terms that reaches it is an intersection of rows of bits, and these are united.
     A set is built term by term, the least frequent first, and given up where the more frequent ones that follow

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from qbench.mining.join_search import Index
 
 QUERIES = 1024
-"""Bags that are searched for together."""
+"""Bags that are searched for together: so many that they meet most bags of a block, which is read once for all."""
 
 ROOM = 2**23
 """Postings that are held for bags that are searched for together, so that these may be fewer: 100 MB."""

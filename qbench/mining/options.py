@@ -11,7 +11,7 @@ MAX_CANDIDATES = 1_000
 """Upper limit of `MiningOptions.k`."""
 LEAST_DIGITS = 3
 """Significant digits that two values need by default before their equality counts."""
-BLOCK = 16 * 1024
+BLOCK = 32 * 1024
 """Texts that the self-join searches between two writes."""
 
 

@@ -53,6 +53,11 @@ class Number:
     operator: str = ""
 
 
+def number_text(number: Number) -> str:
+    """A number and its unit in one phrase: "3,500,000 dollar"."""
+    return f"{number.value:,.15g} {number.unit}".rstrip()
+
+
 def scientific(values: Sequence[float] | NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Mantissas and exponents to base 10, each of shape (n,); *DeepQuant* 3.2.
 

@@ -83,13 +83,16 @@ def stated(quantity: Quantity | Condition) -> str:
 
 
 def asked(condition: Condition) -> str:
-    """What a condition asks of a value, its comparator first.
+    """What a condition asks of a value, its change and comparator first.
 
     >>> asked(Condition("=", 5, 5, "gram", "kilogram", 0.005, 0.005)), asked(Condition("between", 5, 8, "", "", 5, 8))
     ('= 5 gram', 'between 5 and 8')
+    >>> asked(Condition(">", 5, 5, "percentage", "percentage", 5, 5, change="up"))
+    'up > 5 percentage'
     """
-    values = " and ".join(map(_digits, dict.fromkeys((condition.value, condition.high))))
-    return f"{condition.comparator} {values} {condition.unit}".rstrip()
+    ends = (condition.value, condition.high) if condition.comparator == "between" else (condition.value,)
+    values = " and ".join(map(_digits, ends))
+    return " ".join(filter(None, (condition.change, condition.comparator, values, condition.unit)))
 
 
 def _digits(value: float) -> str:

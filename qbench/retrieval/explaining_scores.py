@@ -189,7 +189,7 @@ class _Scoring:
         """The mention in the base unit of a condition: as it is, or a rate as the amount in one period."""
         if mention.base_unit == condition.base_unit:
             return mention
-        amount = amount_of(mention.unit, self.bench.units) if mention.unit in self.bench.units else None
+        amount = amount_of(mention.unit, self.bench.units)
         if amount is None or amount[0] != condition.base_unit:
             return None
         values = mention.base_value * amount[1], mention.base_high * amount[1]

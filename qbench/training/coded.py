@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import polars as pl
 
 from qbench.models.multi_vector import token_offsets
 from qbench.models.single_vector import Role
-from qbench.quantities.types import Quantity, Span
+from qbench.quantities.types import Quantity, Span, quantity_schema, to_row
 from qbench.quantities.units import load_units
-from qbench.retrieval.coded import amounts_of_units, mention_tokens, search_tokens, searched_tokens, stated_ends
+from qbench.retrieval.coded import mention_tokens, search_tokens, searched_tokens, value_code
 from qbench.retrieval.coded_weights import CODE_WEIGHT, TOKEN_WEIGHT
-from qbench.scoring.value_code import DIMENSION, Amount, ValueCode, ends, unit_name
+from qbench.scoring.value_code import DIMENSION, ValueCode
 from qbench.training.outputs import Embedded
 from qbench.training.students import LateInteractionStudent
 
@@ -122,16 +123,9 @@ def code_of(benchmarks: Sequence[Benchmark], data: Sequence[Triples]) -> ValueCo
         benchmarks: whose documents they are.
         data: their triples.
     """
-    units, parts = load_units(), []
-    amounts: dict[str, Amount] = {}
-    for one in benchmarks:
-        if one.quantities is not None:
-            amounts |= amounts_of_units(one.quantities, units)
-            parts.append(stated_ends(one.quantities, amounts))
+    tables = [one.quantities for one in benchmarks if one.quantities is not None]
     for triples in data:
-        for unit, values in triples.stated.items():
-            names = [unit_name(unit, change) for change in values.changes]
-            parts.append(([*names, *names], np.concatenate(ends(values.low, values.high, values.comparators))))
-    return ValueCode.of(
-        [name for names, _ in parts for name in names], np.concatenate([part for _, part in parts]), amounts
-    )
+        rows = [to_row("", one) for text in range(len(triples.texts)) for one in triples.mentions(text)]
+        tables.append(pl.DataFrame(rows, schema=quantity_schema()))
+    columns = "unit", "base_unit", "family", "change", "base_value", "base_high", "comparator"
+    return value_code(pl.concat([table.select(columns) for table in tables]), load_units())

@@ -15,6 +15,7 @@ import numpy as np
 
 from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.errors import InputError, OptionError
+from qbench.keys import revision
 from qbench.models.folders import model_digest, model_folder
 from qbench.options import declared, refusal
 from qbench.progress import Progress, silent
@@ -241,11 +242,13 @@ def _params(
     joint: Benchmark | None,
     teacher: str | None,
 ) -> dict[str, Any]:
-    inputs = {
+    inputs: dict[str, Any] = {
         "benchmark": benchmark_key(benchmark),
         "joint": None if joint is None else benchmark_key(joint),
         "teacher": None if teacher is None else model_digest(model_folder(teacher)),
     }
+    if kind == "codedcolbert":
+        inputs["codes"] = revision("coded token vectors")
     params = training_params(kind, inputs, model, recipe, model_kind=_STARTS.get(kind, kind))
     # Options of other kinds of models change nothing.
     options = declared(ContrastiveRecipe)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -79,6 +81,15 @@ def test_a_document_that_a_filter_leaves_out_is_shown_last_with_the_reason(tmp_p
     assert [one.score is None for one in found.documents] == [False] * len(kept) + [True]
     assert not any(each.satisfies for each in found.documents[-1].mentions[0])
     assert any(line.startswith(f"-. {out}: left out by the filter") for line in score_lines(found))
+
+
+def test_what_is_earned_in_a_period_is_shown_where_a_score_counts_it(tmp_path):
+    text = pl.when(pl.col("doc_id") == "d04").then(pl.lit("A Delta laptop earns $800 annually.")).otherwise("text")
+    benchmark = replace(BENCHMARK, corpus=BENCHMARK.corpus.with_columns(text=text))
+    for name in ("QBM25", "BM25_filter"):
+        found = explain_scores(benchmark, parse_system(name), "q2", tmp_path, source="given")
+        (shown,) = (one for one in found.documents if one.doc_id == "d04")
+        assert [(one.mention.unit, one.satisfies) for one in shown.mentions[0]] == [("dollar per year", True)]
 
 
 def test_bind_and_fusions_are_refused(tmp_path):

@@ -24,7 +24,8 @@ def mentions_of(*said, wording="the {concept} was {value}"):
     texts, rows = [], []
     for number, (concept, value, unit, *change) in enumerate(said):
         known = UNITS.get(unit)
-        text = f"In case {number} {wording.format(concept=concept, value=value)} {unit}."
+        article = "a" if number % 2 else "the"
+        text = f"In case {number} {wording.format(concept=concept, value=value, article=article)} {unit}."
         at, end = text.index(concept), text.index(concept) + len(concept)
         joint = concept.partition(" for ")
         places = ((at, at + len(joint[0])), (end - len(joint[2]), end)) if joint[1] else ((at, end),)
@@ -202,7 +203,15 @@ def test_what_is_left_out_is_counted_and_nothing_left_is_an_error():
 def test_a_word_between_an_article_and_the_number_names_nothing():
     assert reason_of("astounding", "dollar", wording="it generates an {concept} {value}") == gate.NOTHING
     assert reason_of("fine", "dollar", wording="it paid a {concept} of {value}") is None
-    assert reason_of("astounding", "dollar", wording="it generates {concept} {value}") is None
+    for passes in ("it generates {concept} {value}", "an {concept}: {value}", "an {concept} 1987 of {value}"):
+        assert reason_of("astounding", "dollar", wording=passes) is None
+    assert reason_of("content", "milligram", wording="vitamin A {concept} {value}") is None
+    assert reason_of("BMI", "kilogram", wording="patients with a {concept} {value}") == gate.NAME
+
+
+def test_a_name_that_stands_elsewhere_too_passes_behind_an_article():
+    assert reason_of("surplus", "dollar", wording="{article} {concept} {value}") is None
+    assert reason_of("surplus", "dollar", wording="a {concept} {value}") == gate.NOTHING
 
 
 def test_a_heading_that_ran_into_the_words_after_it():

@@ -19,6 +19,7 @@ from qbench.quantities.units import load_units
 from qbench.retrieval.coded import CodedEncoder, Weights, value_code
 from qbench.retrieval.rankers import Search
 from qbench.training.batch import Batch
+from qbench.training.coded import code_of
 from qbench.training.contrastive import train_retriever
 from qbench.training.dev import dev_pool
 from qbench.training.opening import open_student
@@ -155,6 +156,19 @@ def test_extreme_values_and_many_mentions_give_finite_losses(base, value):
     loss = student.loss(Batch.of(data, data.draw(1, "0", 1)[:2]))
     assert torch.isfinite(loss)
     loss.backward()
+
+
+def test_grids_know_rates_of_documents_and_samples_as_amounts():
+    texts = dict(BENCHMARK.corpus.select("doc_id", "text").iter_rows())
+    numbers = {doc: next(word for word in text.split() if word.isdigit()) for doc, text in texts.items()}
+    rates = [
+        to_row(doc, quantity(text, numbers[doc], int(numbers[doc]), "dollar per year")) for doc, text in texts.items()
+    ]
+    benchmark = replace(BENCHMARK, quantities=frame("quantities", rates))
+    code = code_of([benchmark], [read_triples(benchmark)])
+    assert np.unique(code.grids["dollar"].first).tolist() == pytest.approx(sorted({*map(float, numbers.values())}))
+    alone = code_of([replace(benchmark, quantities=None)], [read_triples(benchmark)])
+    assert set(alone.grids["dollar"].first) <= set(code.grids["dollar"].first)
 
 
 def test_a_benchmark_without_quantities_is_refused(base, tmp_path):
