@@ -15,7 +15,8 @@
 #
 # A few hundred topics bound what real text gives: a concept is asked about if five sentences state it in one unit, and
 # the gate lets the question through. Samples grow with the values asked for (--random-sets), and with the sentences
-# taken for each (--samples); values are permuted too, which NumConQ and rct_abstracts need to reach 20,000.
+# taken for each (--samples); values are permuted too, which NumConQ and rct_abstracts need to reach 20,000. NumConQ's own
+# queries have up to three conditions, so that its training queries have several as well (--joint-sets).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd) data=$(cd "$1" && pwd) out=$2
 shift 2
