@@ -6,17 +6,12 @@ from collections.abc import Sequence
 
 from qbench.benchmark.types import Query
 from qbench.quantities.mentions import asked
-from qbench.quantities.types import Condition
 from qbench.store import digest
 
 
 def condition_text(query: Query) -> str:
     """The conditions of a query in one line, in their units: "weight < 2 kilogram; price between 5 and 8 dollar"."""
-    return "; ".join(_condition(condition) for condition in query.conditions)
-
-
-def _condition(condition: Condition) -> str:
-    return " ".join((*condition.concept, asked(condition)))
+    return "; ".join(" ".join((*condition.concept, asked(condition))) for condition in query.conditions)
 
 
 def sample_queries(queries: Sequence[Query], count: int) -> list[Query]:

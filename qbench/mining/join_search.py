@@ -379,7 +379,6 @@ def unite(index: Index, scratch: Scratch, block: Whole, me: Whole, need: Whole) 
 
     Without any bag it returns 0, and `union` holds anything.
 
-
     Every smallest set of the query's terms that reaches it is an intersection of rows of bits, and these are united.
     A set is built term by term, the least frequent first, and given up where the more frequent ones that follow
     would not do. The most frequent terms are taken to be held if they add little, and those before the last `SETS`.
