@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, get_args, overload
+from typing import Any, Generic, Protocol, TypeVar, get_args, overload, runtime_checkable
 
 import polars as pl
 
@@ -20,6 +20,18 @@ from qbench.quantities.languages import ENGLISH
 from qbench.store import digest
 
 T = TypeVar("T")
+
+
+@runtime_checkable
+class Judged(Protocol):
+    """What loads judgments, all or those of some queries."""
+
+    def __call__(self) -> pl.DataFrame:
+        """All of them."""
+
+    def of(self, query_ids: Collection[str]) -> pl.DataFrame:
+        """Those of some queries, in the order of the table."""
+
 
 SHOWN = 5
 """Queries that a notebook shows."""
@@ -122,6 +134,13 @@ class Benchmark:
         """The queries of a split, in order."""
         return [query for query in self.queries if query.split == split]
 
+    def judged(self, split: Split) -> pl.DataFrame:
+        """The judgments of a split's queries; where a large benchmark lies on disk, these alone are read."""
+        names, held = [query.query_id for query in self.queries_of(split)], self.__dict__["_qrels"]
+        if isinstance(held, Judged):
+            return held.of(names)
+        return self.qrels.filter(pl.col("query_id").is_in(names))
+
     @property
     def numbers(self) -> Judgments | None:
         """Its judgments as numbers; None where they are a table, as they are as soon as `qrels` is asked for."""
@@ -141,6 +160,16 @@ class Benchmark:
         """A table by name, a key of `SCHEMAS`; None where the benchmark has none of it."""
         table: pl.DataFrame | None = self.query_table() if name == "queries" else getattr(self, name)
         return table
+
+    def read(self, name: str) -> pl.DataFrame | None:
+        """A table by name, but not the queries, as `table` gives it; what has to be loaded for it is not kept."""
+        held = self.__dict__[f"_{name}"]
+        table: pl.DataFrame | None = held() if callable(held) else held
+        return table
+
+    def has(self, name: str) -> bool:
+        """Whether there is a table by name, but not the queries, with rows or without; loads nothing."""
+        return self.__dict__[f"_{name}"] is not None
 
     def holds(self, name: str) -> bool:
         """Whether a table by name, a key of `SCHEMAS`, has rows."""

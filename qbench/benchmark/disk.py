@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -52,9 +53,9 @@ def _open_own(path: Path) -> Benchmark:
         )
     manifest = open_artefact(path, KIND, [f"{table}.parquet" for table in SCHEMAS if table not in OPTIONAL])
 
-    def read(table: str) -> pl.DataFrame:
+    def read(table: str, where: pl.Expr | None = None) -> pl.DataFrame:
         with reading(path, manifest, f"{table}.parquet") as file:
-            return read_table(file, table)
+            return read_table(file, table, where)
 
     def later(table: str) -> Callable[[], pl.DataFrame]:
         return lambda: read(table)
@@ -63,7 +64,7 @@ def _open_own(path: Path) -> Benchmark:
         name=path.resolve().name,
         corpus=read("corpus"),
         queries=_queries(read("queries"), path / "queries.parquet"),
-        qrels=later("qrels"),
+        qrels=_StoredJudgments(read),
         quantities=later("quantities") if "quantities.parquet" in manifest.files else None,
         samples=later("samples"),
         triples=later("triples"),
@@ -72,6 +73,25 @@ def _open_own(path: Path) -> Benchmark:
         digest=manifest.digest,
         audit=read_audit(path),
     )
+
+
+@dataclass(frozen=True)
+class _StoredJudgments:
+    """The judgments of a benchmark on disk.
+
+    Attributes:
+        read: reads a table, or the rows of it that an expression says.
+    """
+
+    read: Callable[[str, pl.Expr | None], pl.DataFrame]
+
+    def __call__(self) -> pl.DataFrame:
+        """All of them."""
+        return self.read("qrels", None)
+
+    def of(self, query_ids: Collection[str]) -> pl.DataFrame:
+        """Those of some queries, in the order of the table."""
+        return self.read("qrels", pl.col("query_id").is_in(list(query_ids)))
 
 
 def _queries(table: pl.DataFrame, path: Path) -> list[Query]:

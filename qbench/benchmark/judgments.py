@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -60,6 +60,17 @@ class Judgments:
     def __call__(self) -> pl.DataFrame:
         """All of them."""
         return self.scan().collect()
+
+    def of(self, query_ids: Collection[str]) -> pl.DataFrame:
+        """Those of some queries, in the order of the table."""
+        wanted = set(query_ids)
+        places = [place for place, name in enumerate(self.queries) if name in wanted]
+        return Judgments(
+            [self.queries[place] for place in places],
+            self.doc_ids,
+            [self.docs[place] for place in places],
+            [self.grades[place] for place in places],
+        )()
 
     def scan(self) -> pl.LazyFrame:
         """All of them, made block by block as they are used."""

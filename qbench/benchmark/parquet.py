@@ -96,17 +96,29 @@ def fit(frame: pl.DataFrame, schema: Schema, file: Path, nullable: Collection[st
     return frame.select(list(schema))
 
 
-def read_table(path: Path, table: str) -> pl.DataFrame:
+def read_table(path: Path, table: str, where: pl.Expr | None = None) -> pl.DataFrame:
     """Read one table of a benchmark.
+
+    Args:
+        path: its file.
+        table: its name, a key of `SCHEMAS`.
+        where: which rows; None for all.
 
     Raises:
         InputError: the file is missing, is no Parquet, or does not have the table's schema.
     """
-    return read_parquet(path, SCHEMAS[table]())
+    return read_parquet(path, SCHEMAS[table](), where=where)
 
 
-def read_parquet(path: Path, schema: Schema, nullable: Collection[str] = ()) -> pl.DataFrame:
+def read_parquet(
+    path: Path, schema: Schema, nullable: Collection[str] = (), where: pl.Expr | None = None
+) -> pl.DataFrame:
     """Read a Parquet file that should keep a schema; `fit` says how.
+
+    Args:
+        path: the file.
+        schema, nullable: as in `fit`.
+        where: which rows, by columns that the file has; None for all.
 
     Raises:
         InputError: the file is missing, is no Parquet, or does not have the schema.
@@ -114,7 +126,8 @@ def read_parquet(path: Path, schema: Schema, nullable: Collection[str] = ()) -> 
     if not path.is_file():
         raise InputError("no such file", file=path)
     with reading_parquet(path):
-        frame = pl.read_parquet(path, glob=False)
+        rows = pl.scan_parquet(path, glob=False)
+        frame = (rows if where is None else rows.filter(where)).collect()
     earlier = {old: new for new, old in EARLIER.items() if new in schema and new not in frame.columns}
     return fit(_with_topic(_with_change(frame.rename(earlier, strict=False)), schema), schema, path, nullable)
 

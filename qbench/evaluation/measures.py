@@ -12,7 +12,7 @@ of ir-measures, and two of *Quantity Retrieval* (section 5.3):
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,9 @@ from qbench.errors import InputError, OptionError, UnknownNameError
 
 DEFAULT_MEASURES: tuple[str, ...] = ("nDCG@10", "P@10", "RR@10", "R@100", "AP")
 """Those of *Numbers Matter*, table 2, and average precision. The first is the primary one."""
+
+BLOCK = 500_000
+"""About how many judgments are looked at together: ir-measures takes a dictionary of them, 200 bytes each."""
 
 DESCRIBED: dict[str, str] = {
     "nDCG@10": "gain of the first 10, by grade and discounted by rank, as a share of what the best order would give",
@@ -107,11 +110,13 @@ def score_run(
         UnknownNameError: as in `parse_measures`.
     """
     names = parse_measures(measures)
+    parsed = [_parse(name) for name in names]
     wanted = pl.DataFrame({"query_id": sorted(set(query_ids))}, schema={"query_id": pl.String})
-    run, qrels = run.join(wanted, on="query_id", how="semi"), qrels.join(wanted, on="query_id", how="semi")
-    _check(run, qrels, wanted)
-    run, qrels = _decided(run, qrels)
-    values = _all_measures(run, qrels, [_parse(name) for name in names])
+    _check(run.join(wanted, on="query_id", how="semi"), qrels, wanted)
+    values = pl.concat(
+        [pl.DataFrame(schema=score_schema())]
+        + [_all_measures(*_decided(*of_some), parsed) for of_some in _in_blocks(run, qrels, wanted)]
+    )
     broken = values.filter(~pl.col("value").is_finite())
     if broken.height:
         query_id, measure, _ = broken.row(0)
@@ -194,6 +199,16 @@ def _works(name: str) -> bool:
         return bool(pipeline.supports(ir_measures.parse_measure(name)))
     except AssertionError:
         return False
+
+
+def _in_blocks(
+    run: pl.DataFrame, qrels: pl.DataFrame, wanted: pl.DataFrame
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """The rows of some queries after the other, so many that they have about `BLOCK` judgments."""
+    sizes = wanted.join(qrels.group_by("query_id").len(), on="query_id", how="left", maintain_order="left")
+    blocks = sizes.with_columns(block=pl.col("len").cum_sum() // BLOCK)
+    for some in blocks.partition_by("block", maintain_order=True):
+        yield run.join(some, on="query_id", how="semi"), qrels.join(some, on="query_id", how="semi")
 
 
 def _decided(run: pl.DataFrame, qrels: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -33,7 +33,7 @@ from qbench.mining.test_set import QuantityTestSet
 from qbench.progress import Parts, Progress, silent
 from qbench.quantities.extractors import get_extractor
 from qbench.quantities.units import load_units
-from qbench.retrieval.document_quantities import DocumentQuantities, extractor_options, stored_quantities
+from qbench.retrieval.document_quantities import DocumentQuantities, extractor_options, uses_stored
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions, Setting
 from qbench.retrieval.systems import System
@@ -194,7 +194,8 @@ class _Asked:
 
 def _scored(asked: _Asked, outcomes: list[Outcome], board: Board | None, progress: Progress) -> Leaderboard:
     """The leaderboard of some runs: judged, sorted into buckets, tested."""
-    judged = _Judged([outcome.group.benchmark.qrels for outcome in outcomes], asked.queries)
+    split = asked.options.split
+    judged = _Judged([outcome.group.benchmark.judged(split) for outcome in outcomes], asked.queries)
     judged = judged if asked.pool is None else _pooled(outcomes, judged, asked.pool)
     buckets, bucket_notes = _buckets(asked, outcomes[0].ran) if asked.buckets else (None, [])
     labelled = asked.contest.groups[0].benchmark
@@ -254,7 +255,7 @@ def select_queries(benchmark: Benchmark, split: Split) -> tuple[list[Query], lis
         raise OptionError(
             f"{benchmark.name} has no queries in this split", value=split, remedy=f"Use {' or '.join(splits)}"
         )
-    answered = set(relevant_queries(benchmark.qrels))
+    answered = set(relevant_queries(benchmark.judged(split)))
     queries = [query for query in of_split if query.query_id in answered]
     if not queries:
         raise OptionError(f"no query of this split of {benchmark.name} has a relevant document", value=split)
@@ -407,7 +408,7 @@ def _about(asked: _Asked, queries: int, board: Board | None = None) -> dict[str,
     if board is not None:
         neural, command = neural or board.neural, board.commands(command)
     quantities = f"found in their texts by qbench (extractor {extractor_options(benchmark).name})"
-    if stored_quantities(benchmark, options.document_quantities) is not None:
+    if uses_stored(benchmark, options.document_quantities):
         quantities = f"stored in the benchmark ({benchmark.params.get('quantities') or 'source unknown'})"
     return {
         "command": command,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -21,14 +21,14 @@ from qbench.quantities.types import Condition, ParsedQuery
 from qbench.quantities.units import Units, load_units
 from qbench.retrieval.binding_index import BindingIndex, build_binding_index, open_binding_index
 from qbench.retrieval.binding_query import BindingQuery, asked_of, without_values
-from qbench.retrieval.document_quantities import FILE, DocumentQuantities, extract_documents, stored_quantities
+from qbench.retrieval.document_quantities import FILE, DocumentQuantities, extract_documents, uses_stored
 from qbench.retrieval.finishing import Conditions
 from qbench.retrieval.mentions import DocumentMentions, document_mentions
 from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.passages import placed, text_offsets
 from qbench.retrieval.quantity_index import QuantityIndex, build_quantity_index, open_quantity_index
 from qbench.retrieval.rankers import OpenedRanker, RankerContext, Search
-from qbench.retrieval.stored import stored
+from qbench.retrieval.stored import Stored, stored
 from qbench.retrieval.systems import Stage, System
 from qbench.retrieval.types import ConditionSource, Cost
 from qbench.scoring.binding import Asked
@@ -122,16 +122,15 @@ class Bench:
         """The units of the extraction."""
         return load_units(self.options.units_file)
 
-    @property
-    def _stored(self) -> pl.DataFrame | None:
-        return stored_quantities(self.benchmark, self.source)
+    @cached_property
+    def _own(self) -> bool:
+        """Whether the benchmark's own quantities are used."""
+        return uses_stored(self.benchmark, self.source)
 
     @cached_property
-    def extracted(self) -> tuple[pl.DataFrame, float]:
-        """The quantities of the documents, and the seconds to extract them; 0 for the benchmark's own."""
-        if self._stored is not None:
-            return self._stored, 0.0
-        table = extract_documents(
+    def _extracted(self) -> Stored:
+        """The quantities that are found in the documents, on disk."""
+        return extract_documents(
             self.corpus,
             self.key,
             self.options,
@@ -140,37 +139,43 @@ class Bench:
             engine=self.engine,
             progress=self.progress,
         )
-        return pl.read_parquet(table.folder / FILE, glob=False), table.seconds
+
+    def quantities(self) -> pl.DataFrame:
+        """The quantities of the documents. They are read for each that asks: indexes are made of them, and kept."""
+        own = self.benchmark.read("quantities") if self._own else None
+        return pl.read_parquet(self._extracted.folder / FILE, glob=False) if own is None else own
 
     @cached_property
     def mentions(self) -> DocumentMentions:
         """The quantities by document, spans counted from the start of a passage."""
-        offsets = None if self._stored is None else text_offsets(self.benchmark.corpus)
-        return document_mentions(self.extracted[0], self.corpus["doc_id"], offsets)
+        offsets = text_offsets(self.benchmark.corpus) if self._own else None
+        return document_mentions(self.quantities(), self.corpus["doc_id"], offsets)
+
+    @property
+    def _of_quantities(self) -> dict[str, Any]:
+        """What names the corpus and its quantities in keys."""
+        return {"corpus": self.key, "stored": self._own, **({} if self._own else self.options.key())}
 
     @cached_property
     def quantity_index(self) -> BuiltQuantityIndex:
         """The index of the documents' quantities by value."""
-        own = self._stored is not None
-        params = {"corpus": self.key, "stored": own, **({} if own else self.options.key())}
 
         def make(folder: Path) -> None:
-            build_quantity_index(self.extracted[0], self.corpus["doc_id"], self.units).save(folder)
+            build_quantity_index(self.quantities(), self.corpus["doc_id"], self.units).save(folder)
 
-        index = stored(self.root, "quantity-index", params, make, lambda: self.extracted)
+        index = stored(self.root, "quantity-index", self._of_quantities, make, lambda: self._own or self._extracted)
         return BuiltQuantityIndex(open_quantity_index(index.folder), index.seconds, index.size)
 
     @cached_property
     def binding_index(self) -> BuiltBindingIndex:
         """The index of what the documents' quantities are about."""
-        own, language = self._stored is not None, self.benchmark.language
-        params = {"corpus": self.key, "stored": own, **({} if own else self.options.key())}
+        language = self.benchmark.language
 
         def make(folder: Path) -> None:
             build_binding_index(self.corpus["passage"], self.mentions, self.units, language).save(folder)
 
         analysis = {"analysis": revision("analysis"), "language": language}
-        index = stored(self.root, "binding-index", {**params, **analysis}, make, lambda: self.mentions)
+        index = stored(self.root, "binding-index", {**self._of_quantities, **analysis}, make, lambda: self.mentions)
         return BuiltBindingIndex(open_binding_index(index.folder), index.seconds, index.size)
 
     def binding(self, encoder: str = "") -> BuiltBindingIndex:
@@ -180,8 +185,7 @@ class Bench:
         if encoder not in self._mention_vectors:
             from qbench.retrieval.mention_vectors import open_mention_vectors
 
-            own = self._stored is not None
-            key = {"stored": own, **({} if own else self.options.key())}
+            key = {"stored": self._own, **({} if self._own else self.options.key())}
             self._mention_vectors[encoder] = open_mention_vectors(encoder, key, self.context(), self.mentions)
         vectors, seconds, size = self._mention_vectors[encoder]
         built = self.binding_index
@@ -251,7 +255,7 @@ class Bench:
         """Cost of a system's indexes, and the notes of its rankers, with numbered prefixes for rerankers."""
         rankers = [first, *map(self.reranker, system.rerankers)]
         seconds, size = sum(ranker.seconds for ranker in rankers), sum(ranker.size for ranker in rankers)
-        extraction = self.extracted[1] if system.uses_quantities else 0.0
+        extraction = self._extracted.seconds if system.uses_quantities and not self._own else 0.0
         if any(stage.compares for stage in system.stages):
             seconds, size = seconds + self.quantity_index.seconds, size + self.quantity_index.size
         for encoder in {stage.encoder: None for stage in system.stages if stage.binds}:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -52,7 +52,9 @@ _REACH = 160
 """Characters on either side in which they are looked for."""
 
 BLOCK = 20_000
-"""Mentions whose words are found at a time."""
+"""Mentions whose words are found, and documents whose words are counted, at a time."""
+
+N = TypeVar("N", np.int32, np.float64)
 
 
 @dataclass(frozen=True)
@@ -153,39 +155,62 @@ def build_binding_index(passages: pl.Series, mentions: DocumentMentions, units: 
     terms: dict[str, int] = {}
     stems = np.array([terms.setdefault(stem(token), len(terms)) for token in vocabulary], dtype=np.int32)
     texts = Texts(np.append(0, np.cumsum(lengths)).astype(np.int64), stems[ids] if ids.size else ids)
-    base_units: dict[str, int] = {}
-    table = mentions.table
-    numbered = [base_units.setdefault(unit, len(base_units)) for unit in table["base_unit"]]
-    amounts = [_rate(unit, units) for unit in table["unit"]]
-    of_amounts = [-1 if rate is None else base_units.setdefault(rate[0], len(base_units)) for rate in amounts]
-    codes = {
-        "base": numbered,
-        "kind": [unit_kind(unit, units) for unit in table["unit"]],
-        "comparator": [MENTION_COMPARATORS.index(name) for name in table["comparator"]],
-        "change": [CHANGES[name] for name in table["change"]],
-        "amount": of_amounts,
-    }
-    numbers = {
-        **{name: table[column].to_list() for name, column in zip(NUMBERS, _VALUES, strict=False)},
-        "factor": [1.0 if rate is None else rate[1] for rate in amounts],
-    }
-    made = Mentions(
-        mentions.starts,
-        np.array([codes[name] for name in CODES], dtype=np.int32).T.copy(),
-        np.array([numbers[name] for name in NUMBERS], dtype=np.float64).T.copy(),
-        *_words(passages, mentions, language, terms),
-    )
-    documents = np.repeat(np.arange(len(passages)), lengths)
-    distinct = np.unique(documents * max(len(terms), 1) + texts.terms)
+    codes, numbers, base_units = _numbered(mentions.table, units)
+    made = Mentions(mentions.starts, codes, numbers, *_words(passages, mentions, language, terms))
     return BindingIndex(
         made,
         records_of(made, texts),
         entries_of(made, len(base_units)),
         terms,
         base_units,
-        np.bincount(distinct % max(len(terms), 1), minlength=len(terms)),
+        _document_counts(texts, len(terms)),
         np.bincount(made.words // 4, minlength=len(terms)),
     )
+
+
+def _numbered(table: pl.DataFrame, units: Units) -> tuple[NDArray[np.int32], NDArray[np.float64], dict[str, int]]:
+    """The codes and numbers of mentions, as `Mentions` has them, and the number of each base unit."""
+    names: dict[str, int] = {}
+    base = _each(table["base_unit"], lambda unit: names.setdefault(unit, len(names)), np.int32)
+    rates = {unit: amount_of(unit, units) for unit in table["unit"].unique(maintain_order=True)}
+    for rate in rates.values():
+        if rate is not None:
+            names.setdefault(rate[0], len(names))
+    codes = {
+        "base": base,
+        "kind": _each(table["unit"], lambda unit: unit_kind(unit, units), np.int32),
+        "comparator": _each(table["comparator"], MENTION_COMPARATORS.index, np.int32),
+        "change": _each(table["change"], CHANGES.__getitem__, np.int32),
+        "amount": _each(table["unit"], lambda unit: -1 if (rate := rates[unit]) is None else names[rate[0]], np.int32),
+    }
+    numbers = {
+        **{name: table[column].to_numpy() for name, column in zip(NUMBERS, _VALUES, strict=False)},
+        "factor": _each(table["unit"], lambda unit: 1.0 if (rate := rates[unit]) is None else rate[1], np.float64),
+    }
+    return (
+        np.stack([codes[name] for name in CODES], axis=1),
+        np.stack([numbers[name] for name in NUMBERS], axis=1),
+        names,
+    )
+
+
+def _each(names: pl.Series, value: Callable[[str], float], dtype: type[N]) -> NDArray[N]:
+    """Shape (n,): what each name is worth, asked once for each distinct one, in the order of their first occurrence."""
+    distinct = names.unique(maintain_order=True)
+    values = np.array([value(name) for name in distinct], dtype=dtype)
+    found: NDArray[N] = values[names.cast(pl.Enum(distinct)).to_physical().to_numpy()]
+    return found
+
+
+def _document_counts(texts: Texts, terms: int) -> NDArray[np.int64]:
+    """Shape (terms,): how many documents hold each term."""
+    counts = np.zeros(terms, np.int64)
+    for first in range(0, texts.starts.size - 1, BLOCK):
+        starts = texts.starts[first : first + BLOCK + 1]
+        documents = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+        distinct = np.unique(documents * terms + texts.terms[starts[0] : starts[-1]])
+        counts += np.bincount(distinct % max(terms, 1), minlength=terms)
+    return counts
 
 
 @lru_cache(maxsize=10_000)
@@ -197,11 +222,6 @@ def unit_kind(name: str, units: Units) -> int:
     if unit.family == "count":
         return COUNTED
     return AGE if name == "year of age" else YEAR if name == "year" else OTHER
-
-
-@lru_cache(maxsize=10_000)
-def _rate(name: str, units: Units) -> tuple[str, float] | None:
-    return amount_of(name, units)
 
 
 def _words(

@@ -43,13 +43,13 @@ def extractor_options(benchmark: Benchmark) -> ExtractorOptions:
     return ExtractorOptions.from_key({**plain, **stated})
 
 
-def stored_quantities(benchmark: Benchmark, source: DocumentQuantities) -> pl.DataFrame | None:
-    """The benchmark's own quantities where they are to be used; None where the texts are extracted.
+def uses_stored(benchmark: Benchmark, source: DocumentQuantities) -> bool:
+    """Whether the benchmark's own quantities are to be used, and its texts not extracted.
 
     Raises:
         OptionError: they are asked for, and there are none.
     """
-    if source == "stored" and benchmark.quantities is None:
+    if source == "stored" and not benchmark.has("quantities"):
         raise OptionError(
             "the benchmark holds no quantities of its documents",
             value=source,
@@ -57,7 +57,7 @@ def stored_quantities(benchmark: Benchmark, source: DocumentQuantities) -> pl.Da
         )
     # "given" ones were extracted by the authors of an imported benchmark, and kept because the user wished it.
     used = source == "stored" or (source == "auto" and benchmark.params.get("quantities") in ("extracted", "given"))
-    return benchmark.quantities if used else None
+    return used and benchmark.has("quantities")
 
 
 def extract_documents(

@@ -22,7 +22,7 @@ from qbench.quantities.extractors import get_extractor
 from qbench.quantities.types import Quantity
 from qbench.retrieval.api import ExpectedCalls
 from qbench.retrieval.bench import Bench
-from qbench.retrieval.document_quantities import extractor_options, is_extracted, stored_quantities
+from qbench.retrieval.document_quantities import extractor_options, is_extracted, uses_stored
 from qbench.retrieval.jobs import ExecuteOptions, Setting, is_finished, plan
 from qbench.retrieval.language_models import LanguageModelRanker, language_model, language_model_ranker, questions
 from qbench.retrieval.passages import passages
@@ -195,7 +195,7 @@ class _Made:
     @cached_property
     def quantities_are_known(self) -> bool:
         """Whether the documents' quantities need no extraction."""
-        if stored_quantities(self.benchmark, self.options.document_quantities) is not None:
+        if uses_stored(self.benchmark, self.options.document_quantities):
             return True
         return is_extracted(self.key, self.options.extractor_of(self.benchmark), self.folder / "indexes")
 

@@ -17,7 +17,7 @@ from qbench.options import Declared, check, declared, option
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import ExtractorOptions
 from qbench.retrieval.api import identity
-from qbench.retrieval.document_quantities import DocumentQuantities, extractor_options, stored_quantities
+from qbench.retrieval.document_quantities import DocumentQuantities, extractor_options, uses_stored
 from qbench.retrieval.language_models import language_model_identity
 from qbench.retrieval.ranker_options import CohereOptions, LanguageModelOptions, MultiVectorOptions, OpenAIOptions
 from qbench.retrieval.systems import Stage, System
@@ -126,7 +126,7 @@ def plan(
     for system in systems:
         stages, extraction = [_content(stage, benchmark.language) for stage in system.stages], {}
         if system.uses_conditions or system.uses_quantities:
-            stored = stored_quantities(benchmark, options.document_quantities) is not None
+            stored = uses_stored(benchmark, options.document_quantities)
             extraction = {"stored": stored, **options.extractor_of(benchmark).key()}
         for source in sources if system.uses_conditions else unconditional:
             # Components instead of the name, which would change with a file's path.

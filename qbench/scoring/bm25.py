@@ -13,6 +13,7 @@ Source: Robertson and Zaragoza (2009), in the variant of Trotman et al. (2014) t
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,16 +48,23 @@ def build(
     >>> found.docs, found.starts
     (array([0, 1, 0, 2], dtype=int32), array([0, 2, 3, 4]))
     """
-    size = lengths.size
-    starts, doc, counts = counted(tokens, lengths, terms)
-    weights = saturation(counts, lengths[doc], mean_length(lengths), k1=k1, b=b)
-    weights *= np.repeat(idf(np.diff(starts), size, epsilon), np.diff(starts))
-    return Postings(starts, doc.astype(np.int32), weights, size)
+    starts, docs, counts = counted(tokens, lengths, terms)
+    mean, weights = mean_length(lengths), np.empty(docs.size)
+    for first in range(0, docs.size, BLOCK):
+        some = slice(first, first + BLOCK)
+        weights[some] = saturation(counts[some], lengths[docs[some]], mean, k1=k1, b=b)
+    del counts
+    weights *= np.repeat(idf(np.diff(starts), lengths.size, epsilon), np.diff(starts))
+    return Postings(starts, docs, weights, lengths.size)
+
+
+BLOCK = 2_000_000
+"""About how many tokens or postings are looked at together, in numbers of eight bytes."""
 
 
 def counted(
     tokens: NDArray[np.int32], lengths: NDArray[np.int64], terms: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
     """Which documents hold each term, and how often.
 
     Args:
@@ -66,15 +74,47 @@ def counted(
         starts, shape (terms + 1,): the postings of term t are starts[t] to starts[t + 1]; docs, shape (postings,),
         ascending within a term; counts, likewise.
     """
+    ends = np.append(0, np.cumsum(lengths))
+    cuts = np.unique(np.searchsorted(ends, np.arange(0, max(tokens.size, 1), BLOCK), side="left"))
+    blocks = [
+        _postings(tokens[ends[first] : ends[last]], lengths[first:last], first)
+        for first, last in zip(cuts, [*cuts[1:], lengths.size], strict=True)
+    ]
+    sizes = np.zeros(terms, np.int64)
+    for held, _, _ in blocks:
+        sizes += np.bincount(held, minlength=terms)
+    starts = np.append(0, np.cumsum(sizes))
+    docs, counts = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32)
+    free = starts[:-1].copy()
+    while blocks:
+        held, some, often = blocks.pop(0)
+        added = np.bincount(held, minlength=terms)
+        # Postings of a block are grouped by term: each has its place within the group, behind those of blocks before.
+        places = np.arange(held.size) + np.repeat(free - (np.cumsum(added) - added), added)
+        docs[places], counts[places] = some, often
+        free += added
+    return starts, docs, counts
+
+
+def _postings(
+    tokens: NDArray[np.int32], lengths: NDArray[np.int64], first: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """The terms, documents and counts of the postings of some documents in a row, by term, then by document.
+
+    Args:
+        tokens: of these documents.
+        lengths: number of tokens of each.
+        first: number of the first one.
+    """
     size = max(lengths.size, 1)
     # One number per (term, document) pair: sorting them groups the tokens as posting lists need them.
     pairs = tokens.astype(np.int64) * size
     pairs += np.repeat(np.arange(lengths.size), lengths)
     pairs.sort()
-    first = np.flatnonzero(np.concatenate(([True], pairs[1:] != pairs[:-1]))) if pairs.size else np.empty(0, np.int64)
-    counts = np.diff(np.append(first, pairs.size))
-    term, docs = np.divmod(pairs[first], size)
-    return np.searchsorted(term, np.arange(terms + 1)).astype(np.int64), docs, counts
+    at = np.flatnonzero(np.concatenate(([True], pairs[1:] != pairs[:-1]))) if pairs.size else np.empty(0, np.int64)
+    counts = np.diff(np.append(at, pairs.size))
+    term, docs = np.divmod(pairs[at], size)
+    return term.astype(np.int32), (docs + first).astype(np.int32), counts.astype(np.int32)
 
 
 def mean_length(lengths: NDArray[np.int64]) -> float:
@@ -83,7 +123,7 @@ def mean_length(lengths: NDArray[np.int64]) -> float:
 
 
 def saturation(
-    counts: NDArray[np.int64], lengths: NDArray[np.int64], mean: float, *, k1: float = 1.5, b: float = 0.75
+    counts: NDArray[np.integer[Any]], lengths: NDArray[np.int64], mean: float, *, k1: float = 1.5, b: float = 0.75
 ) -> NDArray[np.float64]:
     """What a term's occurrences are worth, before idf: tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean)).
 

@@ -119,6 +119,10 @@ class Records:
         return self.pairs.view(np.float64)
 
 
+BLOCK: Final = 50_000
+"""Documents whose records are filled at a time."""
+
+
 def records_of(mentions: Mentions, texts: Texts) -> Records:
     """The records of some documents.
 
@@ -130,18 +134,30 @@ def records_of(mentions: Mentions, texts: Texts) -> Records:
     sizes = (LEAD + HEAD * counts + tokens + words + 1) // 2
     starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
     made = Records(starts, np.zeros(int(starts[-1]), np.int64))
-    first = 2 * starts[:-1]
+    for first in range(0, counts.size, BLOCK):
+        _fill(made, mentions, texts, slice(first, first + BLOCK))
+    return made
+
+
+def _fill(made: Records, mentions: Mentions, texts: Texts, docs: slice) -> None:
+    """Fill the records of some documents in a row."""
+    of_docs = slice(docs.start, docs.stop + 1)
+    ends, token_ends = mentions.starts[of_docs], texts.starts[of_docs]
+    counts, tokens = np.diff(ends), np.diff(token_ends)
+    rows = slice(int(ends[0]), int(ends[-1]))
+    word_ends = mentions.word_starts[rows.start : rows.stop + 1]
+    words = np.diff(mentions.word_starts[ends])
+    first = 2 * made.starts[of_docs][:-1]
     made.cells[first], made.cells[first + 1] = counts, tokens
     heads = np.repeat(first + LEAD, counts) + HEAD * _positions(counts)
     for n in range(len(NUMBERS)):
-        made.doubles[heads // 2 + n] = mentions.numbers[:, n]
+        made.doubles[heads // 2 + n] = mentions.numbers[rows, n]
     for n in range(len(CODES)):
-        made.cells[heads + AT_CODES + n] = mentions.codes[:, n]
-    made.cells[heads + AT_WORDS] = np.diff(mentions.word_starts)
+        made.cells[heads + AT_CODES + n] = mentions.codes[rows, n]
+    made.cells[heads + AT_WORDS] = np.diff(word_ends)
     behind = first + LEAD + HEAD * counts
-    made.cells[np.repeat(behind, tokens) + _positions(tokens)] = texts.terms
-    made.cells[np.repeat(behind + tokens, words) + _positions(words)] = mentions.words
-    return made
+    made.cells[np.repeat(behind, tokens) + _positions(tokens)] = texts.terms[token_ends[0] : token_ends[-1]]
+    made.cells[np.repeat(behind + tokens, words) + _positions(words)] = mentions.words[word_ends[0] : word_ends[-1]]
 
 
 def _positions(counts: NDArray[np.int64]) -> NDArray[np.int64]:

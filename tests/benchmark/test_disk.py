@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from qbench.benchmark.benchmark import Benchmark, content_digest
 from qbench.benchmark.disk import open_benchmark, write_benchmark
 from qbench.benchmark.parquet import SCHEMAS, conform, empty, read_table
-from qbench.benchmark.types import Query
+from qbench.benchmark.types import SPLITS, Query
 from qbench.errors import BusyError, InputError, OptionError
 from qbench.quantities.types import COMPARATORS, Condition
 from qbench.store import read_manifest, write_manifest
@@ -60,6 +60,29 @@ def test_judgments_and_samples_are_read_when_they_are_asked_for(tmp_path):
     assert opened.corpus.height == 12
     with pytest.raises(InputError, match="no such file"):
         _ = opened.samples
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_the_judgments_of_a_split_are_read_alone(tmp_path, split):
+    made = tiny_benchmark()
+    of_split = made.qrels.filter(pl.col("query_id").is_in([query.query_id for query in made.queries_of(split)]))
+    read = write_benchmark(made, tmp_path / "bench")
+    assert 0 < of_split.height < made.qrels.height
+    assert read.judged(split).equals(of_split)
+    assert callable(read.__dict__["_qrels"])  # the whole table was not read
+    assert made.judged(split).equals(of_split)
+    assert read.qrels.equals(made.qrels)
+    assert read.judged(split).equals(of_split)  # nor is it read again
+
+
+def test_a_table_that_is_read_for_once_is_not_kept(tmp_path):
+    made = tiny_benchmark()
+    read = write_benchmark(made, tmp_path / "bench")
+    assert read.has("quantities")
+    assert not read.has("facts")
+    assert read.read("facts") is None
+    assert read.read("quantities").equals(made.quantities)
+    assert callable(read.__dict__["_quantities"])
 
 
 def test_a_loader_is_called_once():

@@ -56,6 +56,8 @@ def test_blocks_are_the_table_and_its_bytes(tmp_path_factory, made, rows):
         relevant = made.scan().filter(pl.col("grade") > 0).collect()
         assert relevant.equals(table.filter(pl.col("grade") > 0))
         assert made.scan().head(3).collect().equals(table.head(3))
+        wanted = list(made.queries)[::2]
+        assert made.of(wanted).equals(table.filter(pl.col("query_id").is_in(wanted)))
         for column in ("query_id", "doc_id"):
             assert sorted(made.named(column)) == sorted(table[column].unique())
     finally:

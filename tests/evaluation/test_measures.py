@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.errors import InputError, OptionError, UnknownNameError
+from qbench.evaluation import measures
 from qbench.evaluation.measures import DEFAULT_MEASURES, parse_measures, relevant_queries, score_run
 
 
@@ -27,9 +28,9 @@ def frames(runs: dict[str, list[str]], qrels: dict[str, dict[str, int]]) -> tupl
     )
 
 
-def scores(runs, qrels, measures) -> dict[tuple[str, str], float]:
+def scores(runs, qrels, names) -> dict[tuple[str, str], float]:
     run, judged = frames(runs, qrels)
-    table = score_run(run, judged, measures, relevant_queries(judged))
+    table = score_run(run, judged, names, relevant_queries(judged))
     return {(q, m): v for q, m, v in table.iter_rows()}
 
 
@@ -76,7 +77,9 @@ def test_agrees_with_the_definitions(data):
         }
         for q in queries
     }
-    found = scores(runs, qrels, DEFAULT_MEASURES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measures, "BLOCK", data.draw(st.integers(1, 30)))
+        found = scores(runs, qrels, DEFAULT_MEASURES)
     expected = {(q, m): plain(m, runs[q], qrels[q]) for q in queries for m in DEFAULT_MEASURES}
     assert found == pytest.approx(expected, abs=1e-9)
 

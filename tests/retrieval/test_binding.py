@@ -12,6 +12,7 @@ from qbench.llm.client import Access
 from qbench.progress import silent
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
 from qbench.quantities.types import quantity_schema, to_row
+from qbench.retrieval import binding_index
 from qbench.retrieval.bench import Bench
 from qbench.retrieval.binding_index import build_binding_index, open_binding_index
 from qbench.retrieval.binding_query import BindingQuery, asked_of
@@ -19,6 +20,7 @@ from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions
 from qbench.retrieval.mentions import document_mentions
+from qbench.scoring import records
 from qbench.scoring.binding import PARTS, parts
 from qbench.scoring.records import COUNTED
 from tests.factories import tiny_benchmark
@@ -51,6 +53,18 @@ def scores(text, texts=TEXTS):
     ids, made = built(texts)
     found = parts(made.records, ask(text, made), np.arange(len(ids)))
     return {doc: dict(zip(PARTS, row.tolist(), strict=True)) for doc, row in zip(ids, found, strict=True)}
+
+
+def test_an_index_is_the_same_in_blocks_of_any_size(monkeypatch):
+    _, whole = built()
+    for module in (binding_index, records):
+        monkeypatch.setattr(module, "BLOCK", 2)
+    _, blocks = built()
+    assert blocks.terms == whole.terms
+    assert blocks.base_units == whole.base_units
+    np.testing.assert_array_equal(blocks.records.pairs, whole.records.pairs)
+    np.testing.assert_array_equal(blocks.document_counts, whole.document_counts)
+    assert whole.document_counts[whole.terms["tent"]] == 2
 
 
 def test_the_value_has_to_be_of_what_is_asked_about():

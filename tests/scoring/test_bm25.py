@@ -37,6 +37,20 @@ def test_scores_are_those_of_rank_bm25(docs, query, k1, b, epsilon):
     np.testing.assert_allclose(ours, reference(docs, query, **parameters), rtol=1e-9, atol=1e-12)
 
 
+@given(documents, st.integers(1, 9))
+@settings(max_examples=100, deadline=None)
+def test_posting_lists_are_the_same_in_blocks_of_any_size(docs, block):
+    flat = np.array([word for doc in docs for word in doc], dtype=np.int32)
+    lengths = np.array([len(doc) for doc in docs], dtype=np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bm25, "BLOCK", block)
+        starts, held, counts = bm25.counted(flat, lengths, 7)
+        weights = bm25.build(flat, lengths, 7).weights
+    expected = [(word, n, doc.count(word)) for word in range(7) for n, doc in enumerate(docs) if word in doc]
+    assert list(zip(np.repeat(np.arange(7), np.diff(starts)), held, counts, strict=True)) == expected
+    np.testing.assert_array_equal(weights, bm25.build(flat, lengths, 7).weights)
+
+
 @given(documents, queries)
 @settings(max_examples=100, deadline=None)
 def test_matching_and_holding_all_are_about_words_not_scores(docs, query):

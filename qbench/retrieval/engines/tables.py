@@ -83,8 +83,8 @@ def served_tables(
     postings = pl.DataFrame(
         {
             "term": np.repeat(np.arange(len(vocabulary), dtype=np.int32), frequencies),
-            "doc": docs.astype(np.int32),
-            "count": counts.astype(np.int32),
+            "doc": docs,
+            "count": counts,
             "tokens": lengths[docs].astype(np.int32),
         }
     )
