@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qbench.benchmark.types import SPLITS, Query, Split
-from qbench.generation.mentions import Mentions
+from qbench.generation.mentions import Mentions, shared
 from qbench.generation.options import GenerationOptions
 from qbench.generation.outcomes import Labeller, Outcome, labeller
 from qbench.index.disk import Index
@@ -73,9 +73,9 @@ def _mapped(folder: Path, language: str, *, given: bool) -> tuple[Mentions, dict
         value=table["value"].to_numpy(),
         low=table["base_value"].to_numpy(),
         high=table["base_high"].to_numpy(),
-        comparator=np.array(table["comparator"].to_list(), dtype=object),
-        change=np.array(table["change"].to_list(), dtype=object),
-        doubt=np.array(table["doubt"].to_list(), dtype=object),
+        comparator=shared(table["comparator"]),
+        change=shared(table["change"]),
+        doubt=shared(table["doubt"]),
         concepts=[tuple(words.split()) for words in names["concepts"]],
         units=names["units"],
         bases=names["bases"],

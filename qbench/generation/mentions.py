@@ -403,8 +403,8 @@ def load_mentions(
         value=joined["value"].to_numpy(),
         low=joined["base_value"].to_numpy(),
         high=joined["base_high"].to_numpy(),
-        comparator=np.array(joined["comparator"].to_list(), dtype=object),
-        change=np.array(joined["change"].to_list(), dtype=object),
+        comparator=shared(joined["comparator"]),
+        change=shared(joined["change"]),
         doubt=_doubts(joined, sentences["text"], source, language, given=given),
         concepts=[tuple(text.split()) for text in concepts],
         units=units,
@@ -435,6 +435,13 @@ def _doubts(
         (CUT, cut_short(rows, of_rows, language)),
     ):
         found[flags & (found == "")] = reason
+    return found
+
+
+def shared(column: pl.Series) -> NDArray[np.object_]:
+    """The strings of a column; those that are equal are one object, as there are few of them."""
+    names, codes = _codes(column)
+    found: NDArray[np.object_] = np.array(names, dtype=object)[codes]
     return found
 
 

@@ -79,11 +79,13 @@ class MultiVector:
         model: on the GPU where there is one.
         trained: whether it was saved as a late-interaction model; else its projection is a start (`colbert_start`).
         batch: texts that go through it together.
+        half: whether documents' matrix products are computed in bfloat16; those of queries, which are few, never are.
     """
 
     model: sentence_transformers.MultiVectorEncoder
     trained: bool = True
     batch: int = BATCH
+    half: bool = False
 
     @property
     def start(self) -> str:
@@ -112,11 +114,16 @@ class MultiVector:
         def run(batch: int) -> list[NDArray[Any]]:
             return list(call(list(texts), batch_size=batch, convert_to_numpy=True, show_progress_bar=False))
 
-        encoded = [
-            rows if len(rows) else np.zeros((1, self.dimension)) for rows in with_smaller_batches(run, self.batch)
-        ]
+        import torch
+
+        half = self.half and role == "document"
+        with torch.autocast(self.model.device.type, dtype=torch.bfloat16, enabled=half):
+            found = with_smaller_batches(run, self.batch)
+        encoded = [rows if len(rows) else np.zeros((1, self.dimension)) for rows in found]
         lengths = np.array([len(rows) for rows in encoded], np.int64)
         vectors = np.concatenate(encoded, dtype=np.float32)
+        if half:  # of length 1 to single precision
+            vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float32).tiny)
         starts = np.cumsum(lengths) - lengths
         check_finite(np.logical_and.reduceat(np.isfinite(vectors).all(axis=1), starts), texts)
         return lengths, vectors
@@ -190,10 +197,17 @@ class MultiVector:
         return too_long_documents(self.model, texts, longest_document(self.model))
 
 
-def load_multi_vector_encoder(model: str, *, max_length: int = 0, batch: int = BATCH) -> MultiVector:
-    """A model ready to encode; arguments and errors as in `load_multi_vector_model`."""
+def load_multi_vector_encoder(
+    model: str, *, max_length: int = 0, batch: int = BATCH, half: bool = False
+) -> MultiVector:
+    """A model ready to encode; other arguments and errors as in `load_multi_vector_model`.
+
+    Args:
+        model, max_length: as there.
+        batch, half: as in `MultiVector`.
+    """
     loaded = load_multi_vector_model(model, max_length=max_length)
-    return MultiVector(loaded, model_kind(model_folder(model)) == "multi-vector", batch)
+    return MultiVector(loaded, model_kind(model_folder(model)) == "multi-vector", batch, half)
 
 
 def load_multi_vector_model(model: str, *, max_length: int = 0) -> sentence_transformers.MultiVectorEncoder:

@@ -23,9 +23,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qbench.models.folders import model_digest, model_folder
 from qbench.models.limits import with_smaller_batches
-from qbench.models.multi_vector import MultiVector, load_multi_vector_encoder, token_offsets
+from qbench.models.multi_vector import MultiVector, token_offsets
 from qbench.models.numbers import Span, token_owners
 from qbench.models.single_vector import Role
 from qbench.quantities.mentions import stated
@@ -33,7 +32,7 @@ from qbench.quantities.types import Condition, Quantity
 from qbench.quantities.units import Units
 from qbench.quantities.written import condition_spans
 from qbench.retrieval.coded_words import WordCodes
-from qbench.retrieval.late_interaction import LateInteraction, open_late_interaction
+from qbench.retrieval.late_interaction import LateInteraction, of_vectors, open_encoder, open_late_interaction
 from qbench.retrieval.ranker_options import CodedOptions
 from qbench.retrieval.rankers import OpenedRanker, RankerContext, Search
 from qbench.retrieval.rates import amount_of
@@ -269,18 +268,12 @@ def open_coded(stage: Stage, options: CodedOptions, context: RankerContext) -> O
         MissingPackageError: sentence-transformers is not installed.
     """
     mentions = context.quantities()
-    plain = load_multi_vector_encoder(options.model, max_length=options.max_length)
+    plain = open_encoder(options)
     passages = context.corpus["passage"]
     code = value_code(mentions.table, context.units())
     words = WordCodes.of(passages, context.language) if options.term_weight else None
     encoder = CodedEncoder(plain, code, mentions_by_text(mentions, passages), words)
-    params = {
-        "model": model_digest(model_folder(options.model), "multi-vector"),
-        "max_length": options.max_length,
-        "dtype": options.dtype,
-        "quantities": mentions.digest,
-        "words": words is not None,
-    }
+    params = {**of_vectors(options), "quantities": mentions.digest, "words": words is not None}
     opened = open_late_interaction("coded token vectors", encoder, params, stage, options, context)
     ranker: Any = opened.ranker
     weights = Weights(options.token_weight, options.code_weight, options.term_weight)

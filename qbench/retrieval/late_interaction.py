@@ -159,13 +159,26 @@ def open_multi_vector(stage: Stage, options: MultiVectorOptions, context: Ranker
         InputError: the model is missing, not whole or of another kind.
         MissingPackageError: sentence-transformers is not installed.
     """
-    encoder = load_multi_vector_encoder(options.model, max_length=options.max_length)
-    params = {
+    encoder = open_encoder(options)
+    return open_late_interaction(
+        "token vectors", encoder, of_vectors(options), stage, options, context, encoder.token_ids
+    )
+
+
+def open_encoder(options: MultiVectorOptions) -> MultiVector:
+    """The model of late interaction; errors as in `open_multi_vector`."""
+    half = options.precision == "bfloat16"
+    return load_multi_vector_encoder(options.model, max_length=options.max_length, half=half)
+
+
+def of_vectors(options: MultiVectorOptions) -> dict[str, Any]:
+    """What names a model's token vectors in keys, but for the corpus."""
+    return {
         "model": model_digest(model_folder(options.model), "multi-vector"),
         "max_length": options.max_length,
         "dtype": options.dtype,
+        **({"precision": options.precision} if options.precision == "bfloat16" else {}),
     }
-    return open_late_interaction("token vectors", encoder, params, stage, options, context, encoder.token_ids)
 
 
 def open_late_interaction(

@@ -326,6 +326,7 @@ class MultiVectorOptions:
     model: str = _checkpoint("multi-vector")
     max_length: int = option(0, help="Maximum number of tokens read of a document; 0: the model's own maximum", low=0)
     dtype: DType = option("float16", help="Storage of token vectors: 4, 2 or 1 byte per number")
+    precision: Literal["float32", "bfloat16"] = again(DenseOptions, "precision")
     engine: Literal["exact", "centroids", "faiss"] = option(
         "exact",
         help="exact: score every document; centroids: score candidates only, as PLAID does; faiss: candidates are "

@@ -232,9 +232,10 @@ def test_a_text_of_which_nothing_is_kept_has_a_zero_vector(saved, tmp_path):
     path = bare / "2_MultiVectorMask" / "config.json"
     words = ["[CLS]", "[SEP]", "[D]", *MARKS]
     path.write_text(json.dumps({**json.loads(path.read_text()), "skiplist_words": words}))
-    lengths, vectors = load_multi_vector_encoder(str(bare)).encode(["the revenue", "", "..."])
-    assert lengths.tolist() == [2, 1, 1]
-    assert not vectors[2:].any()
+    for half in (False, True):
+        lengths, vectors = load_multi_vector_encoder(str(bare), half=half).encode(["the revenue", "", "..."])
+        assert lengths.tolist() == [2, 1, 1]
+        assert not vectors[2:].any()
 
 
 @pytest.mark.parametrize("lost", ["model.safetensors", "tokenizer.json", "config.json", "1_Dense/model.safetensors"])

@@ -111,6 +111,15 @@ def test_without_conditions_and_terms_it_is_colbert(tiny, tmp_path):
     np.testing.assert_allclose(words.ranker.search(unknown).scores, found.scores, atol=1e-4)
 
 
+def test_models_may_compute_documents_in_bfloat16(tiny, tmp_path):
+    exact, quick = (opened(tiny, tmp_path, more)[0].ranker for more in ("", ", precision=bfloat16"))
+    assert len(list(tmp_path.rglob("vector_starts.npy"))) == 2
+    one, other = (ranker.tokens.rows(0, len(ranker.tokens)) for ranker in (exact, quick))
+    model = one.shape[1] - DIMENSION - WORD_SIGNS
+    assert not np.array_equal(one[:, :model], other[:, :model])
+    np.testing.assert_array_equal(one[:, model:], other[:, model:])
+
+
 def test_weights_of_nearly_zero_leave_colbert(tiny, tmp_path):
     made, _ = opened(tiny, tmp_path, ", code_weight=1e-9, token_weight=0, term_weight=0")
     asked = Search("q", "boats over 4 metre", (condition("boats", ">", 4, "metre"),))

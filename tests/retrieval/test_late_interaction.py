@@ -232,6 +232,17 @@ def test_vectors_are_kept_under_everything_that_can_change_them(tiny, tmp_path):
         assert str(tmp_path) not in path.read_text()
 
 
+def test_documents_in_bfloat16_are_nearly_those_of_single_precision_and_queries_are_the_same(tiny, tmp_path):
+    exact = opened(tiny, tmp_path / "indexes", dtype="float32").ranker
+    quick = opened(tiny, tmp_path / "indexes", dtype="float32", precision="bfloat16").ranker
+    assert len(artefacts(tmp_path / "indexes", "vector_starts.npy")) == 2
+    one, other = (ranker.tokens.rows(0, len(ranker.tokens)) for ranker in (exact, quick))
+    assert not np.array_equal(one, other)
+    np.testing.assert_allclose(np.linalg.norm(other, axis=1), 1, atol=1e-5)
+    assert (one * other).sum(axis=1).min() > 0.995
+    np.testing.assert_array_equal(*(ranker.encoded([Search("q", "fox")])[0].vector for ranker in (exact, quick)))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
 def test_an_index_has_the_same_bytes_when_it_is_built_again_and_when_it_was_killed(tiny, tmp_path, monkeypatch, dtype):
     def files(root):
