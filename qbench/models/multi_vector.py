@@ -109,24 +109,39 @@ class MultiVector:
         """
         if not texts:
             return np.empty(0, np.int64), np.empty((0, self.dimension), np.float32)
-        call = self.model.encode_query if role == "query" else self.model.encode_document
-
-        def run(batch: int) -> list[NDArray[Any]]:
-            return list(call(list(texts), batch_size=batch, convert_to_numpy=True, show_progress_bar=False))
-
-        import torch
-
-        half = self.half and role == "document"
-        with torch.autocast(self.model.device.type, dtype=torch.bfloat16, enabled=half):
-            found = with_smaller_batches(run, self.batch)
+        found = self.output(texts, role, convert_to_numpy=True)
         encoded = [rows if len(rows) else np.zeros((1, self.dimension)) for rows in found]
         lengths = np.array([len(rows) for rows in encoded], np.int64)
-        vectors = np.concatenate(encoded, dtype=np.float32)
-        if half:  # of length 1 to single precision
-            vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        vectors = self.exact(np.concatenate(encoded, dtype=np.float32), role)
         starts = np.cumsum(lengths) - lengths
         check_finite(np.logical_and.reduceat(np.isfinite(vectors).all(axis=1), starts), texts)
         return lengths, vectors
+
+    def output(self, texts: Sequence[str], role: Role, **options: Any) -> list[Any]:
+        """What sentence-transformers gives for each text, which is batched by length and cut as in `encode`.
+
+        Args:
+            texts, role: as there.
+            options: of its `encode_document` and `encode_query`.
+        """
+        import torch
+
+        call = self.model.encode_query if role == "query" else self.model.encode_document
+        half = self.half and role == "document"
+
+        def run(batch: int) -> list[Any]:
+            with torch.autocast(self.model.device.type, dtype=torch.bfloat16, enabled=half):
+                return list(call(list(texts), batch_size=batch, show_progress_bar=False, **options))
+
+        return with_smaller_batches(run, self.batch) if texts else []
+
+    def exact(self, vectors: NDArray[np.float32], role: Role) -> NDArray[np.float32]:
+        """Vectors of `output`, shape (n, dimension); documents' have length 1 in single precision, or are zero."""
+        if not self.half or role == "query":  # a query's may have lengths of their own
+            return vectors
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        scaled: NDArray[np.float32] = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
+        return scaled
 
     def token_ids(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The tokens of documents that `encode` gives vectors for, without running the model.

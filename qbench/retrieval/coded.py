@@ -23,7 +23,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qbench.models.limits import with_smaller_batches
 from qbench.models.multi_vector import MultiVector, token_offsets
 from qbench.models.numbers import Span, token_owners
 from qbench.models.single_vector import Role
@@ -141,17 +140,11 @@ class CodedEncoder:
 
     def _tokens(self, texts: Sequence[str], role: Role) -> list[tuple[NDArray[np.float32], list[Span]]]:
         """The vectors of each text's tokens that are kept, and the characters of each."""
-        model: Any = self.encoder.model
-        call = model.encode_query if role == "query" else model.encode_document
-
-        def run(batch: int) -> list[dict[str, Any]]:
-            return list(call(list(texts), batch_size=batch, output_value=None, show_progress_bar=False))
-
         found = []
-        for text, item in zip(texts, with_smaller_batches(run, self.encoder.batch) if texts else [], strict=True):
+        for text, item in zip(texts, self.encoder.output(texts, role, output_value=None), strict=True):
             kept = item["attention_mask"].bool().cpu().numpy()
-            vectors = item["token_embeddings"].float().cpu().numpy()[kept]
-            (offsets,) = token_offsets(model, [text], role, len(kept))
+            vectors = self.encoder.exact(item["token_embeddings"].float().cpu().numpy()[kept], role)
+            (offsets,) = token_offsets(self.encoder.model, [text], role, len(kept))
             offsets = [*offsets, *[(0, 0)] * (len(kept) - len(offsets))]
             some = [offset for offset, keep in zip(offsets, kept, strict=True) if keep]
             found.append((vectors, some) if some else (np.zeros((1, self.encoder.dimension), np.float32), [(0, 0)]))
