@@ -12,7 +12,7 @@ from qbench.quantities.extractors import get_extractor
 from qbench.quantities.types import Condition
 from qbench.quantities.units import load_units
 from qbench.retrieval.analysis import tokens
-from qbench.retrieval.engines.tables import ServedTables, served_tables
+from qbench.retrieval.engines.tables import MENTIONED, ServedTables, served_tables
 from qbench.retrieval.passages import passages
 from qbench.store import Draft, drafting
 
@@ -56,7 +56,7 @@ def tables_of(index: Index) -> ServedTables:
     options = index.extractor_options()
     return served_tables(
         passages(index.sentences().collect()),
-        index.quantities().collect(),
+        index.quantities().select(MENTIONED).collect(),
         load_units(options.units_file),
         language=options.language,
     )

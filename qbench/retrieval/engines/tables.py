@@ -55,6 +55,8 @@ class ServedTables:
 
 
 _ABOUT = ["concept", "subject", "unit", "family"]
+MENTIONED = ("doc_id", "value", "high", "comparator", "change", "base_unit", "base_value", "base_high", *_ABOUT)
+"""The columns of `quantity_schema` that tables are made of."""
 
 
 def served_tables(
@@ -69,13 +71,17 @@ def served_tables(
 
     Args:
         corpus: columns doc_id and passage, by falling doc_id (`qbench.retrieval.passages.passages`).
-        quantities: `quantity_schema`; mentions of documents that are not in the corpus are left out.
+        quantities: `quantity_schema`, or the columns `MENTIONED`; mentions of documents that are not in the corpus are
+            left out.
         units: those of the extraction.
         weights: the parameters of BM25.
         language: code of the texts' language.
     """
+    mentions = _mentions(quantities.select(MENTIONED), corpus["doc_id"], units, language)
+    del quantities
     vocabulary, ids, lengths = token_ids(corpus["passage"], language)
     starts, docs, counts = bm25.counted(ids, lengths, len(vocabulary))
+    del ids
     frequencies = np.diff(starts)
     terms = _terms(vocabulary, frequencies, corpus.height, weights)
     numbers = pl.Series(range(corpus.height), dtype=pl.Int32)
@@ -92,7 +98,7 @@ def served_tables(
         documents.select("doc", "doc_id", "passage", "tokens"),
         terms,
         postings,
-        _mentions(quantities, corpus["doc_id"], units, language),
+        mentions,
         pl.DataFrame([_settings(lengths, weights, language)]),
     )
 
@@ -137,20 +143,26 @@ def _settings(lengths: NDArray[np.int64], weights: Weights, language: str) -> di
 def _mentions(quantities: pl.DataFrame, doc_ids: pl.Series, units: Units, language: str) -> pl.DataFrame:
     """The mentions, and the amounts that rates of them are (`qbench.retrieval.quantity_index`), by document."""
     quantities = pl.concat([quantities, amounts_of_rates(quantities, units)])
-    positions = pl.DataFrame({"doc_id": doc_ids, "doc": pl.Series(range(len(doc_ids)), dtype=pl.Int32)})
+    positions = pl.DataFrame({"doc_id": doc_ids, "doc": pl.int_range(len(doc_ids), dtype=pl.Int32, eager=True)})
+    # The ids alone are joined: a join of the whole table is a copy of it.
+    doc = quantities.select("doc_id").join(positions, on="doc_id", how="left", maintain_order="left")["doc"]
     bounded = pl.col("comparator")
-    found = quantities.join(positions, on="doc_id", how="inner").select(
-        "doc",
-        "value",
-        "comparator",
-        "change",
-        "base_unit",
-        *_ABOUT,
-        value_high="high",
-        low=pl.when(bounded.is_in(["<", "<="])).then(-float("inf")).otherwise("base_value"),
-        high=pl.when(bounded.is_in([">", ">="])).then(float("inf")).otherwise("base_high"),
-        low_open=bounded == ">",
-        high_open=bounded == "<",
+    found = (
+        quantities.with_columns(doc)
+        .filter(pl.col("doc").is_not_null())
+        .select(
+            "doc",
+            "value",
+            "comparator",
+            "change",
+            "base_unit",
+            *_ABOUT,
+            value_high="high",
+            low=pl.when(bounded.is_in(["<", "<="])).then(-float("inf")).otherwise("base_value"),
+            high=pl.when(bounded.is_in([">", ">="])).then(float("inf")).otherwise("base_high"),
+            low_open=bounded == ">",
+            high_open=bounded == "<",
+        )
     )
     distinct = found.select(_ABOUT).unique()
     lexemes = [
@@ -158,9 +170,9 @@ def _mentions(quantities: pl.DataFrame, doc_ids: pl.Series, units: Units, langua
         for concept, subject, unit, family in distinct.select("concept", "subject", "unit", "family").iter_rows()
     ]
     about = distinct.with_columns(lexemes=pl.Series(lexemes, dtype=pl.List(pl.String)))
+    words = found.select(_ABOUT).join(about, on=_ABOUT, how="left", maintain_order="left")["lexemes"]
     return (
-        found.join(about, on=_ABOUT, how="left")
-        .with_columns(concept="lexemes")
-        .drop("subject", "family", "lexemes")
-        .sort("doc", "base_unit", "low", "high", "unit")
+        found.drop("subject", "family")
+        .with_columns(concept=words)
+        .sort("doc", "base_unit", "low", "high", "unit", maintain_order=True)
     )
