@@ -131,8 +131,9 @@ class Mentions:
     def names(self) -> Names:
         """The names in the texts, and the currencies stated beside each."""
         codes = {code: name for code, name in enumerate(self.units) if name in RATES}
-        pairs = zip(self.doc.tolist(), self.unit.tolist(), strict=True)
-        return Names(self.texts, [(doc, codes[code]) for doc, code in pairs if code in codes])
+        rows = np.isin(self.unit, list(codes))
+        pairs = zip(self.doc[rows].tolist(), self.unit[rows].tolist(), strict=True)
+        return Names(self.texts, [(doc, codes[code]) for doc, code in pairs])
 
     @cached_property
     def counted_nouns(self) -> frozenset[str]:
@@ -176,7 +177,7 @@ class Mentions:
         return _firsts(" ".join(_NUMBERS.sub("0", text.lower()).split()) for text in self.texts)
 
     @cached_property
-    def _said(self) -> dict[str, NDArray[np.int64]]:
+    def _said(self) -> dict[str, NDArray[np.intc]]:
         """Folded word -> the sentences that say it, ascending; its gist, unless the quantities came with the corpus.
 
         Abbreviations stand as they are written.
@@ -190,8 +191,8 @@ class Mentions:
                     folds[word] = concept_words((word,), self.language)
                 words.update(folds[word])
             for word in words if self.given else {*map(gist, words), *shorts_in(text)}:
-                said.setdefault(word, array("q")).append(doc)
-        return {word: np.frombuffer(docs, dtype=np.int64) for word, docs in said.items()}
+                said.setdefault(word, array("i")).append(doc)
+        return {word: np.frombuffer(docs, dtype=np.intc) for word, docs in said.items()}
 
     def docs_saying(self, concept: Concept) -> NDArray[np.int64]:
         """The sentences whose text says one of a query's alternatives, wherever, ascending.

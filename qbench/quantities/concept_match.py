@@ -183,6 +183,10 @@ def concept_stretches(
     return found if taken == len(concept) else []
 
 
+BLOCK = 100_000
+"""Mentions whose concepts are objects of Python at a time."""
+
+
 def stated_concepts(quantities: pl.DataFrame, language: str = ENGLISH, *, given: bool = False) -> pl.Series:
     """`stated_concept` of each row of a quantity table, words joined by spaces.
 
@@ -196,12 +200,14 @@ def stated_concepts(quantities: pl.DataFrame, language: str = ENGLISH, *, given:
     """
     import polars as pl
 
-    rows = quantities.select("concept", "unit", "family", "concept_spans").iter_rows()
-    stated = (
-        stated_concept(tuple(text.split()), unit, family, language, () if given else spans)
-        for text, unit, family, spans in rows
-    )
-    return pl.Series("stated", [" ".join(words) for words in stated], dtype=pl.String)
+    found = [pl.Series("stated", dtype=pl.String)]
+    for block in quantities.select("concept", "unit", "family", "concept_spans").iter_slices(BLOCK):
+        stated = (
+            stated_concept(tuple(text.split()), unit, family, language, () if given else spans)
+            for text, unit, family, spans in block.iter_rows()
+        )
+        found.append(pl.Series("stated", [" ".join(words) for words in stated], dtype=pl.String))
+    return pl.concat(found)
 
 
 def concept_grade(query_concept: Concept, mention_concept: Concept, language: str = ENGLISH) -> Grade:
