@@ -44,7 +44,7 @@ REVISIONS: dict[str, int] = {
     "faiss": 1,
     "faiss recall": 1,
     "quantities": 1,
-    "served tables": 2,
+    "served tables": 3,
     "quantity-index": 2,
     "binding-index": 4,
     "mention texts": 1,

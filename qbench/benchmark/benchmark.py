@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @runtime_checkable
 class Judged(Protocol):
-    """What loads judgments, all or those of some queries."""
+    """What loads judgments (`qrels_schema`), all or those of some queries; a benchmark's `qrels` may be given so."""
 
     def __call__(self) -> pl.DataFrame:
         """All of them."""
@@ -135,7 +135,10 @@ class Benchmark:
         return [query for query in self.queries if query.split == split]
 
     def judged(self, split: Split) -> pl.DataFrame:
-        """The judgments of a split's queries; where a large benchmark lies on disk, these alone are read."""
+        """The judgments of a split's queries (`qrels_schema`).
+
+        Of a benchmark on disk whose `qrels` nobody has asked for yet, these alone are read, at each call.
+        """
         names, held = [query.query_id for query in self.queries_of(split)], self.__dict__["_qrels"]
         if isinstance(held, Judged):
             return held.of(names)
@@ -162,13 +165,13 @@ class Benchmark:
         return table
 
     def read(self, name: str) -> pl.DataFrame | None:
-        """A table by name, but not the queries, as `table` gives it; what has to be loaded for it is not kept."""
+        """One of qrels, quantities, facts, samples and triples; what has to be loaded for it is not kept."""
         held = self.__dict__[f"_{name}"]
         table: pl.DataFrame | None = held() if callable(held) else held
         return table
 
     def has(self, name: str) -> bool:
-        """Whether there is a table by name, but not the queries, with rows or without; loads nothing."""
+        """Whether there is one of qrels, quantities, facts, samples and triples, or what loads it; loads nothing."""
         return self.__dict__[f"_{name}"] is not None
 
     def holds(self, name: str) -> bool:

@@ -118,7 +118,7 @@ def read_parquet(
     Args:
         path: the file.
         schema, nullable: as in `fit`.
-        where: which rows, by columns that the file has; None for all.
+        where: which rows; None for all. What else the file holds is not looked at.
 
     Raises:
         InputError: the file is missing, is no Parquet, or does not have the schema.
@@ -127,7 +127,10 @@ def read_parquet(
         raise InputError("no such file", file=path)
     with reading_parquet(path):
         rows = pl.scan_parquet(path, glob=False)
-        frame = (rows if where is None else rows.filter(where)).collect()
+        if where is not None:
+            fit(pl.DataFrame(schema=rows.collect_schema()), schema, path)
+            rows = rows.filter(where)
+        frame = rows.collect()
     earlier = {old: new for new, old in EARLIER.items() if new in schema and new not in frame.columns}
     return fit(_with_topic(_with_change(frame.rename(earlier, strict=False)), schema), schema, path, nullable)
 

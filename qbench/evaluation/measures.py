@@ -204,7 +204,7 @@ def _works(name: str) -> bool:
 def _in_blocks(
     run: pl.DataFrame, qrels: pl.DataFrame, wanted: pl.DataFrame
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """The rows of some queries after the other, so many that they have about `BLOCK` judgments."""
+    """The run and the judgments of blocks of queries, which have about `BLOCK` judgments each."""
     sizes = wanted.join(qrels.group_by("query_id").len(), on="query_id", how="left", maintain_order="left")
     blocks = sizes.with_columns(block=pl.col("len").cum_sum() // BLOCK)
     for some in blocks.partition_by("block", maintain_order=True):

@@ -440,7 +440,7 @@ def _doubts(
 
 
 def shared(column: pl.Series) -> NDArray[np.object_]:
-    """The strings of a column; those that are equal are one object, as there are few of them."""
+    """The strings of a column, shape (n,); equal ones are one object, since few of them differ."""
     names, codes = _codes(column)
     found: NDArray[np.object_] = np.array(names, dtype=object)[codes]
     return found

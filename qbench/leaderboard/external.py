@@ -157,7 +157,7 @@ def _judgments(path: Path, split: Split, qrels: str | None, buckets: bool) -> _J
         notes = [*notes, *bucket_notes, *audit_notes(benchmark)]
         return _Judged(
             benchmark.name,
-            benchmark.qrels,
+            benchmark.judged(split),
             query_ids,
             split,
             bucket_table,

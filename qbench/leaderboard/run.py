@@ -387,9 +387,10 @@ def audit_words(benchmark: Benchmark) -> list[str]:
 
 
 def _families(benchmark: Benchmark) -> dict[str, str]:
-    if benchmark.quantities is None:
+    quantities = benchmark.read("quantities")
+    if quantities is None:
         return {}
-    return dict(benchmark.quantities.select("unit", "family").drop_nulls().unique().sort("unit", "family").iter_rows())
+    return dict(quantities.select("unit", "family").drop_nulls().unique().sort("unit", "family").iter_rows())
 
 
 def _with_conditions(queries: list[Query], benchmark: Benchmark) -> list[Query]:

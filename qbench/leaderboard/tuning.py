@@ -102,8 +102,9 @@ def tune(
     with locked(folder):
         options = ExecuteOptions(split=split, settings=(setting,), depth=depth, progress=progress)
         means: dict[str, float] = {}
+        judged = opened.judged(split)
         for result in execute(opened, systems, folder, options):
-            scores = score_run(result.run, opened.qrels, [name], query_ids)
+            scores = score_run(result.run, judged, [name], query_ids)
             means[result.system] = float(scores["value"].to_numpy().mean())
         best = max(means, key=lambda tried: means[tried])  # the first of equal ones
         tuned = Tuned(best, means, name, len(query_ids))

@@ -136,8 +136,9 @@ class MultiVector:
         return with_smaller_batches(run, self.batch) if texts else []
 
     def exact(self, vectors: NDArray[np.float32], role: Role) -> NDArray[np.float32]:
-        """Vectors of `output`, shape (n, dimension); documents' have length 1 in single precision, or are zero."""
-        if not self.half or role == "query":  # a query's may have lengths of their own
+        """Vectors of `output`, shape (n, dimension); documents' that have length 1 have it in single precision."""
+        # A query's may have lengths of their own, and so may those of a model that leaves them as they are.
+        if not self.half or role == "query" or all(type(module).__name__ != "Normalize" for module in self.model):
             return vectors
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         scaled: NDArray[np.float32] = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)

@@ -13,6 +13,7 @@ import polars as pl
 
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.types import Query
+from qbench.errors import InputError
 from qbench.keys import revision
 from qbench.llm.client import Access
 from qbench.progress import Progress
@@ -141,9 +142,13 @@ class Bench:
         )
 
     def quantities(self) -> pl.DataFrame:
-        """The quantities of the documents. They are read for each that asks: indexes are made of them, and kept."""
-        own = self.benchmark.read("quantities") if self._own else None
-        return pl.read_parquet(self._extracted.folder / FILE, glob=False) if own is None else own
+        """The quantities of the documents (`quantity_schema`, extracted ones with `offset`), read at each call."""
+        if not self._own:
+            return pl.read_parquet(self._extracted.folder / FILE, glob=False)
+        own = self.benchmark.read("quantities")
+        if own is None:
+            raise InputError("the benchmark holds no quantities of its documents", value=self.benchmark.name)
+        return own
 
     @cached_property
     def mentions(self) -> DocumentMentions:
@@ -153,17 +158,19 @@ class Bench:
 
     @property
     def _of_quantities(self) -> dict[str, Any]:
-        """What names the corpus and its quantities in keys."""
-        return {"corpus": self.key, "stored": self._own, **({} if self._own else self.options.key())}
+        """What names the quantities of the corpus in keys."""
+        return {"stored": self._own, **({} if self._own else self.options.key())}
 
     @cached_property
     def quantity_index(self) -> BuiltQuantityIndex:
         """The index of the documents' quantities by value."""
+        read: list[pl.DataFrame] = []  # outside the time of the index, and gone when it is made
 
         def make(folder: Path) -> None:
-            build_quantity_index(self.quantities(), self.corpus["doc_id"], self.units).save(folder)
+            build_quantity_index(read.pop(), self.corpus["doc_id"], self.units).save(folder)
 
-        index = stored(self.root, "quantity-index", self._of_quantities, make, lambda: self._own or self._extracted)
+        params = {"corpus": self.key, **self._of_quantities}
+        index = stored(self.root, "quantity-index", params, make, lambda: read.append(self.quantities()))
         return BuiltQuantityIndex(open_quantity_index(index.folder), index.seconds, index.size)
 
     @cached_property
@@ -174,8 +181,8 @@ class Bench:
         def make(folder: Path) -> None:
             build_binding_index(self.corpus["passage"], self.mentions, self.units, language).save(folder)
 
-        analysis = {"analysis": revision("analysis"), "language": language}
-        index = stored(self.root, "binding-index", {**self._of_quantities, **analysis}, make, lambda: self.mentions)
+        params = {"corpus": self.key, **self._of_quantities, "analysis": revision("analysis"), "language": language}
+        index = stored(self.root, "binding-index", params, make, lambda: self.mentions)
         return BuiltBindingIndex(open_binding_index(index.folder), index.seconds, index.size)
 
     def binding(self, encoder: str = "") -> BuiltBindingIndex:
@@ -185,8 +192,8 @@ class Bench:
         if encoder not in self._mention_vectors:
             from qbench.retrieval.mention_vectors import open_mention_vectors
 
-            key = {"stored": self._own, **({} if self._own else self.options.key())}
-            self._mention_vectors[encoder] = open_mention_vectors(encoder, key, self.context(), self.mentions)
+            found = open_mention_vectors(encoder, self._of_quantities, self.context(), self.mentions)
+            self._mention_vectors[encoder] = found
         vectors, seconds, size = self._mention_vectors[encoder]
         built = self.binding_index
         return BuiltBindingIndex(replace(built.index, vectors=vectors), built.seconds + seconds, built.size + size)

@@ -155,7 +155,7 @@ def build_binding_index(passages: pl.Series, mentions: DocumentMentions, units: 
     terms: dict[str, int] = {}
     stems = np.array([terms.setdefault(stem(token), len(terms)) for token in vocabulary], dtype=np.int32)
     texts = Texts(np.append(0, np.cumsum(lengths)).astype(np.int64), stems[ids] if ids.size else ids)
-    codes, numbers, base_units = _numbered(mentions.table, units)
+    codes, numbers, base_units = _codes_and_numbers(mentions.table, units)
     made = Mentions(mentions.starts, codes, numbers, *_words(passages, mentions, language, terms))
     return BindingIndex(
         made,
@@ -168,7 +168,9 @@ def build_binding_index(passages: pl.Series, mentions: DocumentMentions, units: 
     )
 
 
-def _numbered(table: pl.DataFrame, units: Units) -> tuple[NDArray[np.int32], NDArray[np.float64], dict[str, int]]:
+def _codes_and_numbers(
+    table: pl.DataFrame, units: Units
+) -> tuple[NDArray[np.int32], NDArray[np.float64], dict[str, int]]:
     """The codes and numbers of mentions, as `Mentions` has them, and the number of each base unit."""
     names: dict[str, int] = {}
     base = _each(table["base_unit"], lambda unit: names.setdefault(unit, len(names)), np.int32)
@@ -195,7 +197,7 @@ def _numbered(table: pl.DataFrame, units: Units) -> tuple[NDArray[np.int32], NDA
 
 
 def _each(names: pl.Series, value: Callable[[str], float], dtype: type[N]) -> NDArray[N]:
-    """Shape (n,): what each name is worth, asked once for each distinct one, in the order of their first occurrence."""
+    """Shape (n,): the value of each name. It is asked for once a name, in the order in which they first occur."""
     distinct = names.unique(maintain_order=True)
     values = np.array([value(name) for name in distinct], dtype=dtype)
     found: NDArray[N] = values[names.cast(pl.Enum(distinct)).to_physical().to_numpy()]

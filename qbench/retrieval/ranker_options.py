@@ -326,7 +326,11 @@ class MultiVectorOptions:
     model: str = _checkpoint("multi-vector")
     max_length: int = option(0, help="Maximum number of tokens read of a document; 0: the model's own maximum", low=0)
     dtype: DType = option("float16", help="Storage of token vectors: 4, 2 or 1 byte per number")
-    precision: Literal["float32", "bfloat16"] = again(DenseOptions, "precision")
+    precision: Literal["float32", "bfloat16"] = option(
+        "float32",
+        help="Matrix products of the model for documents; bfloat16 is quicker where the processor has it (avx512_bf16, "
+        "amx, GPUs)",
+    )
     engine: Literal["exact", "centroids", "faiss"] = option(
         "exact",
         help="exact: score every document; centroids: score candidates only, as PLAID does; faiss: candidates are "

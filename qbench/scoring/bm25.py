@@ -53,13 +53,13 @@ def build(
     for first in range(0, docs.size, BLOCK):
         some = slice(first, first + BLOCK)
         weights[some] = saturation(counts[some], lengths[docs[some]], mean, k1=k1, b=b)
-    del counts
+    del counts  # as large as the weights' half: gone before all of these are multiplied
     weights *= np.repeat(idf(np.diff(starts), lengths.size, epsilon), np.diff(starts))
     return Postings(starts, docs, weights, lengths.size)
 
 
 BLOCK = 2_000_000
-"""About how many tokens or postings are looked at together, in numbers of eight bytes."""
+"""About how many tokens, or postings, are in work at a time: what is computed from each takes eight bytes or more."""
 
 
 def counted(
@@ -71,8 +71,8 @@ def counted(
         tokens, lengths, terms: as for `build`.
 
     Returns:
-        starts, shape (terms + 1,): the postings of term t are starts[t] to starts[t + 1]; docs, shape (postings,),
-        ascending within a term; counts, likewise.
+        starts, shape (terms + 1,), int64: the postings of term t are starts[t] to starts[t + 1]; docs, shape
+        (postings,), int32, ascending within a term; counts, likewise.
     """
     ends = np.append(0, np.cumsum(lengths))
     cuts = np.unique(np.searchsorted(ends, np.arange(0, max(tokens.size, 1), BLOCK), side="left"))
@@ -87,7 +87,7 @@ def counted(
     docs, counts = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32)
     free = starts[:-1].copy()
     while blocks:
-        held, some, often = blocks.pop(0)
+        held, some, often = blocks.pop(0)  # a block is gone when its postings have their place
         added = np.bincount(held, minlength=terms)
         # Postings of a block are grouped by term: each has its place within the group, behind those of blocks before.
         places = np.arange(held.size) + np.repeat(free - (np.cumsum(added) - added), added)

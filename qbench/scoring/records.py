@@ -142,11 +142,11 @@ def records_of(mentions: Mentions, texts: Texts) -> Records:
 def _fill(made: Records, mentions: Mentions, texts: Texts, docs: slice) -> None:
     """Fill the records of some documents in a row."""
     of_docs = slice(docs.start, docs.stop + 1)
-    ends, token_ends = mentions.starts[of_docs], texts.starts[of_docs]
-    counts, tokens = np.diff(ends), np.diff(token_ends)
-    rows = slice(int(ends[0]), int(ends[-1]))
-    word_ends = mentions.word_starts[rows.start : rows.stop + 1]
-    words = np.diff(mentions.word_starts[ends])
+    bounds, token_bounds = mentions.starts[of_docs], texts.starts[of_docs]
+    counts, tokens = np.diff(bounds), np.diff(token_bounds)
+    rows = slice(int(bounds[0]), int(bounds[-1]))
+    word_bounds = mentions.word_starts[rows.start : rows.stop + 1]
+    words = np.diff(mentions.word_starts[bounds])
     first = 2 * made.starts[of_docs][:-1]
     made.cells[first], made.cells[first + 1] = counts, tokens
     heads = np.repeat(first + LEAD, counts) + HEAD * _positions(counts)
@@ -154,10 +154,10 @@ def _fill(made: Records, mentions: Mentions, texts: Texts, docs: slice) -> None:
         made.doubles[heads // 2 + n] = mentions.numbers[rows, n]
     for n in range(len(CODES)):
         made.cells[heads + AT_CODES + n] = mentions.codes[rows, n]
-    made.cells[heads + AT_WORDS] = np.diff(word_ends)
+    made.cells[heads + AT_WORDS] = np.diff(word_bounds)
     behind = first + LEAD + HEAD * counts
-    made.cells[np.repeat(behind, tokens) + _positions(tokens)] = texts.terms[token_ends[0] : token_ends[-1]]
-    made.cells[np.repeat(behind + tokens, words) + _positions(words)] = mentions.words[word_ends[0] : word_ends[-1]]
+    made.cells[np.repeat(behind, tokens) + _positions(tokens)] = texts.terms[token_bounds[0] : token_bounds[-1]]
+    made.cells[np.repeat(behind + tokens, words) + _positions(words)] = mentions.words[word_bounds[0] : word_bounds[-1]]
 
 
 def _positions(counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qbench.quantities import concept_match
 from qbench.quantities.concept_match import (
     UNCLEAR,
     concept_alternatives,
@@ -9,11 +10,24 @@ from qbench.quantities.concept_match import (
     concept_words,
     join_alternatives,
     stated_concept,
+    stated_concepts,
 )
+from tests.factories import tiny_benchmark
 
 words = st.text("abcd", min_size=1, max_size=3)
 BEST = (2, 1, UNCLEAR, 0)
 concepts = st.lists(words, min_size=1, max_size=4).map(tuple)
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_the_concepts_of_a_table_are_those_of_its_rows(given, monkeypatch):
+    table = tiny_benchmark().quantities
+    rows = table.select("concept", "unit", "family", "concept_spans").iter_rows()
+    expected = [stated_concept(tuple(c.split()), unit, family, "en", () if given else s) for c, unit, family, s in rows]
+    for block in (1, 2, table.height, 100_000):
+        monkeypatch.setattr(concept_match, "BLOCK", block)
+        assert stated_concepts(table, given=given).to_list() == [" ".join(words) for words in expected]
+    assert stated_concepts(table.clear(), given=given).to_list() == []
 
 
 @pytest.mark.parametrize(

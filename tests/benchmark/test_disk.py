@@ -63,16 +63,24 @@ def test_judgments_and_samples_are_read_when_they_are_asked_for(tmp_path):
 
 
 @pytest.mark.parametrize("split", SPLITS)
-def test_the_judgments_of_a_split_are_read_alone(tmp_path, split):
-    made = tiny_benchmark()
+def test_the_judgments_of_a_split_are_read_alone(tmp_path, split, monkeypatch):
+    made, heights = tiny_benchmark(), []
+
+    def reading_table(*args):
+        heights.append(read_table(*args).height)
+        return read_table(*args)
+
+    monkeypatch.setattr("qbench.benchmark.disk.read_table", reading_table)
     of_split = made.qrels.filter(pl.col("query_id").is_in([query.query_id for query in made.queries_of(split)]))
     read = write_benchmark(made, tmp_path / "bench")
+    heights.clear()
     assert 0 < of_split.height < made.qrels.height
     assert read.judged(split).equals(of_split)
-    assert callable(read.__dict__["_qrels"])  # the whole table was not read
+    assert heights == [of_split.height]
     assert made.judged(split).equals(of_split)
     assert read.qrels.equals(made.qrels)
-    assert read.judged(split).equals(of_split)  # nor is it read again
+    assert read.judged(split).equals(of_split)
+    assert heights == [of_split.height, made.qrels.height]  # the table is there
 
 
 def test_a_table_that_is_read_for_once_is_not_kept(tmp_path):

@@ -238,6 +238,17 @@ def test_a_text_of_which_nothing_is_kept_has_a_zero_vector(saved, tmp_path):
         assert not vectors[2:].any()
 
 
+def test_lengths_are_mended_in_half_precision_where_a_model_makes_them_1(saved, tmp_path):
+    from sentence_transformers import MultiVectorEncoder
+
+    model = MultiVectorEncoder(str(saved), device="cpu")
+    free = MultiVector(MultiVectorEncoder(modules=list(model)[:-1], device="cpu"), half=True)
+    whole = MultiVector(model, half=True)
+    lengths = [np.linalg.norm(each.encode(TEXTS)[1], axis=1) for each in (whole, free)]
+    np.testing.assert_allclose(lengths[0], 1, atol=1e-6)
+    assert np.abs(lengths[1] - 1).max() > 0.01
+
+
 @pytest.mark.parametrize("lost", ["model.safetensors", "tokenizer.json", "config.json", "1_Dense/model.safetensors"])
 def test_a_folder_that_lacks_a_file_is_named(saved, tmp_path, lost):
     broken = shutil.copytree(saved, tmp_path / "broken")

@@ -345,6 +345,18 @@ def test_gold_quantities_stay_out_of_a_retrievers_sight(tmp_path):
     assert own.cost.extraction_seconds == 0
 
 
+def test_a_run_that_is_there_reads_no_quantities(tmp_path):
+    def read():
+        raise AssertionError("read")
+
+    extracted = replace(BENCHMARK, digest="digest", params={"quantities": "extracted"})
+    (first,) = ask(tmp_path, "QBM25", benchmark=extracted)
+    unread = replace(extracted, quantities=read)
+    assert ask(tmp_path, "QBM25", benchmark=unread)[0].run.equals(first.run)
+    with pytest.raises(AssertionError, match="read"):
+        ask(tmp_path / "other", "QBM25", benchmark=unread)
+
+
 def test_quantities_that_are_not_there_cannot_be_stored_ones(tmp_path):
     none = replace(BENCHMARK, quantities=None, params={"quantities": None})
     with pytest.raises(OptionError, match="holds no quantities"):

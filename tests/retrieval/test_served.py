@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 from qbench.errors import OptionError
 from qbench.index.build import build_index
 from qbench.quantities.conditions import verdict
-from qbench.quantities.types import COMPARATORS, MENTION_COMPARATORS
+from qbench.quantities.types import COMPARATORS, MENTION_COMPARATORS, quantity_schema, to_row
+from qbench.quantities.units import load_units
 from qbench.retrieval.engines import opensearch
+from qbench.retrieval.engines.tables import served_tables
 from qbench.retrieval.grammar import parse_system
 from tests.factories import condition, quantity
 from tests.opensearch_server import OpenSearchServer
@@ -31,6 +34,13 @@ def engine(request, direct, monkeypatch):
         monkeypatch.setattr(opensearch, "PAGE", 3)  # so that rankings are of several pages
         with OpenSearchServer() as server:
             yield OpenSearchEngine(server)
+
+
+def test_equal_mentions_of_a_document_stand_in_the_order_of_the_corpus():
+    concepts = ["weight", "height", "width", "age", "price"]
+    rows = [to_row('d"1', quantity("5", "5", 5, "kilogram", concept=concept)) for concept in concepts * 40]
+    made = served_tables(ODD, pl.DataFrame(rows, schema=quantity_schema(), orient="row"), load_units())
+    assert made.mentions["concept"].to_list() == [[concept] for concept in concepts * 40]
 
 
 @pytest.mark.parametrize("pattern", ["{}", "{}_filter"])

@@ -78,10 +78,10 @@ def served_tables(
         language: code of the texts' language.
     """
     mentions = _mentions(quantities.select(MENTIONED), corpus["doc_id"], units, language)
-    del quantities
+    del quantities  # the table of mentions is all that is kept of them
     vocabulary, ids, lengths = token_ids(corpus["passage"], language)
     starts, docs, counts = bm25.counted(ids, lengths, len(vocabulary))
-    del ids
+    del ids  # the postings say the same
     frequencies = np.diff(starts)
     terms = _terms(vocabulary, frequencies, corpus.height, weights)
     numbers = pl.Series(range(corpus.height), dtype=pl.Int32)
