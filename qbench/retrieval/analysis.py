@@ -63,6 +63,10 @@ def token_ids(texts: pl.Series, language: str = ENGLISH) -> tuple[list[str], NDA
 
 def _numbered(lists: pl.Series) -> tuple[NDArray[np.uint32], list[str]]:
     """The tokens of some lists as positions in the list of distinct ones, which is in order of first occurrence."""
-    flat = lists.filter(lists.list.len() > 0).explode()
-    distinct = flat.unique(maintain_order=True)
-    return flat.cast(pl.Enum(distinct)).to_physical().to_numpy().astype(np.uint32), distinct.to_list()
+    return first_seen(lists.filter(lists.list.len() > 0).explode())
+
+
+def first_seen(names: pl.Series) -> tuple[NDArray[np.uint32], list[str]]:
+    """Strings as positions in the list of distinct ones, shape (n,), and that list, in order of first occurrence."""
+    distinct = names.unique(maintain_order=True)
+    return names.cast(pl.Enum(distinct)).to_physical().to_numpy().astype(np.uint32), distinct.to_list()

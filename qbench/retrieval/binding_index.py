@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from qbench.quantities.languages import language_package
 from qbench.quantities.types import MENTION_COMPARATORS
 from qbench.quantities.units import Units
-from qbench.retrieval.analysis import token_ids, tokenized
+from qbench.retrieval.analysis import first_seen, token_ids, tokenized
 from qbench.retrieval.mentions import DocumentMentions
 from qbench.retrieval.rates import amount_of
 from qbench.retrieval.stored import loaded, mapped, save_arrays
@@ -198,9 +198,9 @@ def _codes_and_numbers(
 
 def _each(names: pl.Series, value: Callable[[str], float], dtype: type[N]) -> NDArray[N]:
     """Shape (n,): the value of each name. It is asked for once a name, in the order in which they first occur."""
-    distinct = names.unique(maintain_order=True)
+    places, distinct = first_seen(names)
     values = np.array([value(name) for name in distinct], dtype=dtype)
-    found: NDArray[N] = values[names.cast(pl.Enum(distinct)).to_physical().to_numpy()]
+    found: NDArray[N] = values[places]
     return found
 
 
