@@ -238,6 +238,22 @@ def test_two_windows_show_the_same(page, sheet):
     shows(page, "2 of 9 judged")
 
 
+def test_a_window_that_opens_writes_no_answers(page, sheet):
+    """It would write what it read, over what another window has answered since."""
+    other = page.context.new_page()
+    other.add_init_script(
+        """window.names = [];
+        const set = Storage.prototype.setItem;
+        Storage.prototype.setItem = function (name, text) { window.names.push(name); set.call(this, name, text); };"""
+    )
+    other.goto((sheet.folder / "sheet.html").as_uri())
+    (tried,) = other.evaluate("window.names")
+    assert other.evaluate("Object.keys(localStorage)") == []
+    press(other, "0")
+    (kept,) = other.evaluate("Object.keys(localStorage)")
+    assert tried == f"{kept} tried"
+
+
 def shows(page, text):
     """What another window did is here at once, or when somebody looks here again."""
     for _ in range(40):

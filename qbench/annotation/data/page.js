@@ -55,6 +55,16 @@ function restore() {
   }
 }
 
+// Tries it with a name of its own: another window may have kept more under STORE since it was read here.
+function tryKeeping() {
+  try {
+    localStorage.setItem(`${STORE} tried`, "");
+    localStorage.removeItem(`${STORE} tried`);
+  } catch {
+    kept = false;
+  }
+}
+
 function keep() {
   try {
     localStorage.setItem(STORE, JSON.stringify(state));
@@ -515,7 +525,7 @@ window.addEventListener("beforeunload", (event) => {
 restore();
 build();
 parts.name.value = state.annotator;
-keep();
+tryKeeping();
 countAll();
 show(0);
 nextUnjudged();
