@@ -157,6 +157,20 @@ class MultiVector:
         lengths = np.array([len(ids) for ids in kept], np.int64)
         return lengths, np.concatenate([*kept, np.empty(0, np.int64)])
 
+    def offsets(self, texts: Sequence[str], role: Role = "document") -> list[list[Span]]:
+        """The characters of the tokens that `encode` gives vectors for, text by text, without running the model.
+
+        (0, 0) for a marker, and for the zero vector of a text of which nothing is kept.
+        """
+        found: list[list[Span]] = []
+        for first in range(0, len(texts), self.batch):
+            some = texts[first : first + self.batch]
+            masks = self._masked(some, role)["attention_mask"].bool().cpu().numpy()
+            for mask, spans in zip(masks, token_offsets(self.model, some, role, masks.shape[1]), strict=True):
+                of_tokens = [*spans, *[(0, 0)] * (len(mask) - len(spans))]
+                found.append([of_tokens[place] for place in np.flatnonzero(mask)] or [(0, 0)])
+        return found
+
     def words(self, text: str, role: Role = "document") -> list[str]:
         """The tokens of a text that `encode` gives vectors for, markers included, in the words of the vocabulary."""
         (ids,) = self._kept([text], role)
@@ -196,14 +210,19 @@ class MultiVector:
         features: dict[str, Any] = dict(self.model.preprocess(list(texts), prompt=prompt, task=role))
         return features
 
-    def _kept(self, texts: Sequence[str], role: Role = "document") -> list[NDArray[np.int64]]:
-        """For each text the numbers of the tokens that are kept; 0 for the zero vector of one that keeps nothing."""
+    def _masked(self, texts: Sequence[str], role: Role) -> dict[str, Any]:
+        """The tokens of some texts, with a mask of those that are kept."""
         from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
 
         features = self._features(texts, role)
         for module in self.model:
             if isinstance(module, MultiVectorMask):
                 features = module(features, task=role)
+        return features
+
+    def _kept(self, texts: Sequence[str], role: Role = "document") -> list[NDArray[np.int64]]:
+        """For each text the numbers of the tokens that are kept; 0 for the zero vector of one that keeps nothing."""
+        features = self._masked(texts, role)
         rows = zip(features["input_ids"], features["attention_mask"], strict=True)
         kept = (row[mask.bool()].cpu().numpy().astype(np.int64) for row, mask in rows)
         return [ids if ids.size else np.zeros(1, np.int64) for ids in kept]

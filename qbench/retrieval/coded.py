@@ -17,13 +17,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qbench.models.multi_vector import MultiVector, token_offsets
+from qbench.compression.codec import Arrays
+from qbench.compression.plain import DTYPES
+from qbench.models.multi_vector import MultiVector
 from qbench.models.numbers import Span, token_owners
 from qbench.models.single_vector import Role
 from qbench.quantities.mentions import stated
@@ -31,12 +34,22 @@ from qbench.quantities.types import Condition, Quantity
 from qbench.quantities.units import Units
 from qbench.quantities.written import condition_spans
 from qbench.retrieval.coded_words import WordCodes
-from qbench.retrieval.late_interaction import LateInteraction, of_vectors, open_encoder, open_late_interaction
+from qbench.retrieval.late_interaction import (
+    BLOCK,
+    LateInteraction,
+    build_token_vectors,
+    check_late_interaction,
+    of_vectors,
+    open_encoder,
+    open_late_interaction,
+)
 from qbench.retrieval.ranker_options import CodedOptions
 from qbench.retrieval.rankers import OpenedRanker, RankerContext, Search
 from qbench.retrieval.rates import amount_of
 from qbench.retrieval.shared_texts import mentions_by_text
+from qbench.retrieval.stored import Stored
 from qbench.retrieval.systems import Stage
+from qbench.retrieval.vectors import LENGTHS, StoredVectors, build_vectors, open_built
 from qbench.scoring.value_code import DIMENSION, WORD_SIGNS, Amount, ValueCode, compared_units, ends
 
 _LETTER = r"[^\W\u4e00-\u9fff]"
@@ -92,16 +105,33 @@ class CodedEncoder:
 
     def encode(self, texts: Sequence[str], role: Role = "document") -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Number of vectors of each text, and all vectors in order; queries have zeros for codes, see `question`."""
+        lengths, vectors = self.encoder.encode(texts, role)
+        if role == "document":
+            return self.documents(texts, lengths, vectors)
+        return lengths, _with_codes(vectors)[:, : self.dimension]
+
+    def documents(
+        self, texts: Sequence[str], lengths: NDArray[np.int64], vectors: NDArray[np.float32]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Documents' vectors with codes, from those of the model.
+
+        Args:
+            texts: n of them.
+            lengths, vectors: of them, as `MultiVector.encode` gives them.
+
+        Returns:
+            number of vectors of each text, shape (n,), and all vectors in order, shape (their sum, dimension).
+        """
         rows = []
-        for text, (vectors, offsets) in zip(texts, self._tokens(texts, role), strict=True):
-            words = self.words.codes(text, offsets) if self.words and role == "document" else None
-            parts = [_with_codes(vectors, None, words)]
-            for mention in self.mentions(text) if role == "document" else ():
-                own = mention_tokens(offsets, mention)
-                parts += [_with_codes(vectors[own], code) for code in self.code.mention(mention)]
+        of_texts = np.split(vectors, np.cumsum(lengths)[:-1]) if len(texts) else []
+        for text, own, offsets in zip(texts, of_texts, self.encoder.offsets(texts), strict=True):
+            parts = [_with_codes(own, None, self.words.codes(text, offsets) if self.words else None)]
+            for mention in self.mentions(text):
+                tokens = own[mention_tokens(offsets, mention)]
+                parts += [_with_codes(tokens, code) for code in self.code.mention(mention)]
             rows.append(np.concatenate(parts)[:, : self.dimension])
-        lengths = np.array([len(some) for some in rows], np.int64)
-        return lengths, np.concatenate(rows) if rows else np.empty((0, self.dimension), np.float32)
+        counts = np.array([len(some) for some in rows], np.int64)
+        return counts, np.concatenate(rows) if rows else np.empty((0, self.dimension), np.float32)
 
     def question(self, search: Search, weights: Weights) -> NDArray[np.float32]:
         """The vectors of a query with its conditions, shape (vectors, dimension).
@@ -110,7 +140,8 @@ class CodedEncoder:
             search: with conditions.
             weights: of what its words look for.
         """
-        ((vectors, offsets),) = self._tokens([search.text], "query")
+        _, vectors = self.encoder.encode([search.text], "query")
+        (offsets,) = self.encoder.offsets([search.text], "query")
         searched = searched_tokens(search.text, offsets, search.conditions, search.terms)
         terms = None
         if self.words:
@@ -126,29 +157,17 @@ class CodedEncoder:
     def meanings(self, search: Search, text: str) -> tuple[list[str], list[str]]:
         """What each vector of `question` and of a text's `encode` stands for: a token, or one with a code behind it."""
         asked, held = self.encoder.words(search.text, "query"), self.encoder.words(text)
-        ((_, offsets),) = self._tokens([search.text], "query")
+        (offsets,) = self.encoder.offsets([search.text], "query")
         searched = searched_tokens(search.text, offsets, search.conditions, search.terms)
         meant = search_tokens(search.text, offsets, search.conditions, searched)
         for condition, own in zip(search.conditions, meant, strict=True):
             asked += [f"{asked[place]} ({stated(condition)})" for place in own]
-        ((_, offsets),) = self._tokens([text], "document")
+        (offsets,) = self.encoder.offsets([text])
         for mention in self.mentions(text):
             own_tokens = np.flatnonzero(mention_tokens(offsets, mention)).tolist()
             copies = [f"{held[place]} ({stated(mention)})" for place in own_tokens]
             held += copies * len(list(self.code.mention(mention)))
         return asked, held
-
-    def _tokens(self, texts: Sequence[str], role: Role) -> list[tuple[NDArray[np.float32], list[Span]]]:
-        """The vectors of each text's tokens that are kept, and the characters of each."""
-        found = []
-        for text, item in zip(texts, self.encoder.output(texts, role, output_value=None), strict=True):
-            kept = item["attention_mask"].bool().cpu().numpy()
-            vectors = self.encoder.exact(item["token_embeddings"].float().cpu().numpy()[kept], role)
-            (offsets,) = token_offsets(self.encoder.model, [text], role, len(kept))
-            offsets = [*offsets, *[(0, 0)] * (len(kept) - len(offsets))]
-            some = [offset for offset, keep in zip(offsets, kept, strict=True) if keep]
-            found.append((vectors, some) if some else (np.zeros((1, self.encoder.dimension), np.float32), [(0, 0)]))
-        return found
 
 
 def mention_tokens(offsets: Sequence[Span], mention: Quantity) -> NDArray[np.bool_]:
@@ -267,11 +286,49 @@ def open_coded(stage: Stage, options: CodedOptions, context: RankerContext) -> O
     words = WordCodes.of(passages, context.language) if options.term_weight else None
     encoder = CodedEncoder(plain, code, mentions_by_text(mentions, passages), words)
     params = {**of_vectors(options), "quantities": mentions.digest, "words": words is not None}
-    opened = open_late_interaction("coded token vectors", encoder, params, stage, options, context)
+    check_late_interaction(stage, options, params, encoder.dimension)
+    built = build_coded_vectors(encoder, params, options, context)
+    opened = open_late_interaction(built, encoder, stage, options, context)
     ranker: Any = opened.ranker
     weights = Weights(options.token_weight, options.code_weight, options.term_weight)
     coded = CodedInteraction(encoder, ranker.tokens, ranker.depth, ranker.probing, encoder, weights)
     return replace(opened, ranker=coded)
+
+
+def build_coded_vectors(
+    encoder: CodedEncoder, params: Mapping[str, Any], options: CodedOptions, context: RankerContext
+) -> Stored:
+    """The vectors of all distinct passages with codes on disk, made of the model's if they are not there yet.
+
+    The model's are those of `ColBERT` with the same options, which are built first; vectors of bytes are made of those
+    in single precision, so that numbers are rounded once.
+
+    Args:
+        encoder: of the model and the corpus.
+        params: everything that can change the vectors, but for the corpus.
+        options: how they are made and stored.
+        context: the corpus, and the folder of indexes.
+
+    Returns:
+        the folder, with the seconds to build both.
+    """
+    exact: CodedOptions = replace(options, dtype="float32") if options.dtype == "int8" else options
+
+    @cache
+    def plain() -> Stored:
+        return build_token_vectors(encoder.encoder, exact, context)
+
+    @cache
+    def tokens() -> StoredVectors:
+        return open_built(plain().folder, DTYPES[exact.dtype])
+
+    def encode(first: int, texts: list[str]) -> Arrays:
+        starts = tokens().starts[first : first + len(texts) + 1]
+        vectors = tokens().rows(int(starts[0]), int(starts[-1]))
+        counts, coded = encoder.documents(texts, np.diff(starts).astype(np.int64), vectors)
+        return {LENGTHS: counts, **DTYPES[options.dtype].encode(coded)}
+
+    return build_vectors("coded token vectors", encoder, encode, params, context, block=BLOCK, needs=plain)
 
 
 def value_code(table: pl.DataFrame, units: Units) -> ValueCode:

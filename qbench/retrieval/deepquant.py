@@ -132,7 +132,7 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
     def token_ids(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return encoder.token_ids(texts, [stated(text) for text in texts])
 
-    def encode(texts: list[str]) -> Arrays:
+    def encode(_: int, texts: list[str]) -> Arrays:
         made = encoder.documents(texts, [stated(text) for text in texts])
         return {
             LENGTHS: made.lengths,

@@ -168,7 +168,7 @@ def opened(
     features = encoder_features(encoder)
     if stage.compression is not None:  # only then: an encoder behind an API asks it for its dimension
         refuse_unfit(stage, _params(encoder, how, options.dtype), encoder.dimension, features=features)
-    task = None if load is None else encoding(load, model, options.dtype)
+    task = None if load is None else encoding(load, model, text_arrays, dtype=options.dtype)
     built = build_dense(encoder, how, options.dtype, context, task)
     meta = {"documents_cut": read_notes(built.folder)["documents_cut"], "similarity": encoder.similarity}
     vectors, built = open_vectors(built, options.dtype, stage, context, features=features)
@@ -203,10 +203,15 @@ def build_dense(
         OptionError: a number is too large for float16.
     """
 
-    def encode(texts: list[str]) -> Arrays:
-        return DTYPES[dtype].encode(encoder.encode(texts))
+    def encode(_: int, texts: list[str]) -> Arrays:
+        return text_arrays(encoder, texts, dtype)
 
     return build_vectors("dense", encoder, encode, _params(encoder, how, dtype), context, block=BLOCK, task=task)
+
+
+def text_arrays(encoder: Encoder, texts: Sequence[str], dtype: Precision) -> Arrays:
+    """The vectors of some texts as they are stored."""
+    return DTYPES[dtype].encode(encoder.encode(texts))
 
 
 def _params(encoder: Encoder, how: Mapping[str, Any], dtype: Precision) -> dict[str, Any]:

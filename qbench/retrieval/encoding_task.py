@@ -1,11 +1,12 @@
-"""The task of encoding a block of documents with a single-vector model, on this machine or a node of a cluster."""
+"""The task of encoding a block of documents with a model, on this machine or a node of a cluster."""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,7 @@ from typing import Any
 import numpy as np
 
 from qbench.compression.codec import Arrays
-from qbench.compression.plain import DTYPES
 from qbench.models.finite import naming
-from qbench.models.single_vector import Encoder
-from qbench.scoring.quantised import Precision
 from qbench.work.tasks import Chunk, Shard, Task, payload_of
 
 CUT = ".cut"
@@ -36,27 +34,27 @@ class Loader:
     function: str
     options: Mapping[str, Any]
 
-    def __call__(self, model: str) -> Encoder:
+    def __call__(self, model: str) -> Any:
         """The encoder of a model.
 
         Raises:
             InputError: the model is missing, not whole, or of another kind.
             MissingPackageError: a package is not installed.
         """
-        load = getattr(import_module(self.module), self.function)
-        encoder: Encoder = load(model, **self.options)
-        return encoder
+        return getattr(import_module(self.module), self.function)(model, **self.options)
 
 
-def encoding(load: Loader, model: str, dtype: Precision) -> Task:
+def encoding(load: Loader, model: str, make: Callable[..., Arrays], **how: Any) -> Task:
     """The task of encoding with a model, which every node finds under this name.
 
     Args:
         load: opens it.
         model: folder, or name on the hub.
-        dtype: how numbers are stored.
+        make: a function of a module, which gives the arrays of some texts: of an encoder, the texts and `how`.
+        how: as JSON can hold it.
     """
-    return Task(__name__, {"load": asdict(load), "model": model, "dtype": dtype})
+    made = {"module": make.__module__, "function": make.__name__, "options": how}
+    return Task(__name__, {"load": asdict(load), "model": model, "make": made})
 
 
 def block(first: int, texts: Sequence[str], ids: Sequence[str]) -> Chunk:
@@ -65,12 +63,14 @@ def block(first: int, texts: Sequence[str], ids: Sequence[str]) -> Chunk:
     return Chunk(f"{first:012d}-{digest}", len(texts), payload)
 
 
-def tools(options: Mapping[str, Any]) -> tuple[Encoder, Precision]:
-    """The encoder, and how numbers are stored."""
-    return Loader(**options["load"])(options["model"]), options["dtype"]
+def tools(options: Mapping[str, Any]) -> tuple[Any, Callable[..., Arrays]]:
+    """The encoder, and what makes arrays with it."""
+    make = options["make"]
+    function = getattr(import_module(make["module"]), make["function"])
+    return Loader(**options["load"])(options["model"]), partial(function, **make["options"])
 
 
-def process(payload: str, encoder: Encoder, dtype: Precision) -> Shard:
+def process(payload: str, encoder: Any, make: Callable[..., Arrays]) -> Shard:
     """The arrays of a block.
 
     Raises:
@@ -78,12 +78,7 @@ def process(payload: str, encoder: Encoder, dtype: Precision) -> Shard:
     """
     texts, ids = json.loads(payload)
     with naming(texts, 0, lambda position: ids[position]):
-        return shard(encoded(encoder, texts, dtype), len(texts))
-
-
-def encoded(encoder: Encoder, texts: Sequence[str], dtype: Precision) -> Arrays:
-    """The arrays of some texts, with which of them were cut."""
-    return {**DTYPES[dtype].encode(encoder.encode(texts)), CUT: encoder.cut(texts)}
+        return shard({**make(encoder, texts), CUT: encoder.cut(texts)}, len(texts))
 
 
 LAST = "+"

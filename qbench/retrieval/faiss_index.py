@@ -3,9 +3,11 @@
 Of faiss' indexes we take the inverted file (IVF): k-means parts the vectors into lists, and a query looks into the
 `nprobe` nearest ones. HNSW, the usual alternative, is quicker to search; but it took 52 s to build where this took 7 s
 (30,000 vectors of 384 numbers, one thread), its graph depends on the order in which threads insert, and all of it must
-be in memory. An inverted file is the same for the same vectors, and is read from disk where it is touched. Of the
-vectors faiss has a copy in memory while it is built: as precise as they are, or product-quantised (IVF-PQ), 16 times
-smaller than single precision. Vectors themselves are read in blocks, from files that are mapped into memory.
+be in memory. An inverted file is the same for the same vectors, and is read from disk where it is touched. faiss has a
+copy of each vector: as precise as they are, or product-quantised (IVF-PQ), 16 times smaller than single precision.
+Copies are in memory while they are made, at most `PART_BYTES` of them: more are written to several files, whose lists
+have the same centroids, so that a query looks into the same lists as in one file, part after part. Vectors themselves
+are read in blocks, from files that are mapped into memory.
 
 Needs the extra `faiss`.
 """
@@ -33,7 +35,7 @@ from qbench.scoring.nearest import ROWS
 from qbench.scoring.ranking import top_k
 from qbench.store import atomic_file, read_json, write_json
 
-FILE = "vectors.faiss"
+FILE = "vectors.{part}.faiss"
 RECALL = "recall.json"
 
 PER_LIST = 39
@@ -55,6 +57,12 @@ LEAST = 256 * PER_LIST
 QUERIES, NEAREST = 64, 100
 """Recall is measured with so many vectors, spread over the corpus, and so many nearest ones of each, or the depth."""
 
+BYTES_OF_TEXT = 8
+"""Of the number of a copy's text."""
+
+PART_BYTES = 1 << 29
+"""Copies, with the numbers of their texts, that are in memory at a time while an index is built."""
+
 Copy = Literal["whole", "pq"]
 
 _KINDS: Mapping[type[Codec], str] = {Float32: "Flat", Float16: "SQfp16"}
@@ -63,15 +71,15 @@ _KINDS: Mapping[type[Codec], str] = {Float32: "Flat", Float16: "SQfp16"}
 
 @dataclass(frozen=True)
 class FaissIndex:
-    """An inverted file, and the share of it that a query looks at.
+    """An inverted file in one or several parts, and the share of it that a query looks at.
 
     Attributes:
-        index: of faiss.
+        parts: indexes of faiss whose lists have the same centroids; a list of the whole is that list in all of them.
         nprobe: lists that a query looks into.
         factor: rows proposed for each one that is asked for.
     """
 
-    index: Any
+    parts: tuple[Any, ...]
     nprobe: int
     factor: int = 1
 
@@ -116,20 +124,34 @@ class FaissIndex:
         Returns:
             two arrays of shape (q, at most k).
         """
-        faiss = require_faiss()
-        nprobe = min(self.nprobe, self.index.nlist)
-        k = min(k, self.index.ntotal, nprobe * self.longest)
-        if not len(queries) or not k:
+        queries = np.ascontiguousarray(queries, dtype=np.float32)
+        if not len(queries):
+            return np.empty((0, 0), np.float32), np.empty((0, 0), np.int64)
+        nprobe = min(self.nprobe, self.count)
+        near, lists = self.parts[0].quantizer.search(queries, nprobe)
+        found: list[tuple[NDArray[np.float32], NDArray[np.int64]]] = []
+        for part, longest in zip(self.parts, self.longest, strict=True):
+            part.nprobe = nprobe  # faiss reads it there
+            some = min(k, part.ntotal, nprobe * longest)
+            if some:
+                found.append(part.search_preassigned(queries, some, lists, near))
+        if not found:
             return np.empty((len(queries), 0), np.float32), np.empty((len(queries), 0), np.int64)
-        parameters = faiss.SearchParametersIVF(nprobe=nprobe)
-        scores, texts = self.index.search(np.ascontiguousarray(queries, dtype=np.float32), k, params=parameters)
-        return scores, texts
+        if len(found) == 1:
+            return found[0]
+        scores, texts = (np.concatenate(arrays, axis=1) for arrays in zip(*found, strict=True))
+        best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+        return np.take_along_axis(scores, best, axis=1), np.take_along_axis(texts, best, axis=1)
+
+    @property
+    def count(self) -> int:
+        """Number of lists."""
+        return int(self.parts[0].nlist)
 
     @cached_property
-    def longest(self) -> int:
-        """Number of vectors in the longest list."""
-        lists = self.index.invlists
-        return max((lists.list_size(number) for number in range(self.index.nlist)), default=0)
+    def longest(self) -> list[int]:
+        """Number of vectors in the longest list of each part."""
+        return [max(map(part.invlists.list_size, range(part.nlist)), default=0) for part in self.parts]
 
 
 def require_faiss() -> Any:
@@ -156,14 +178,17 @@ def build_faiss(
     faiss = require_faiss()
 
     def make(folder: Path) -> None:
-        index = _trained(vectors, copy)
+        index, part = _trained(vectors, copy), 0
         for start in range(0, len(vectors), ROWS):
+            if index.ntotal * (index.code_size + BYTES_OF_TEXT) >= PART_BYTES:
+                _write(index, folder, part)
+                index.reset()  # what it has learnt stays
+                part += 1
             end = min(start + ROWS, len(vectors))
             texts = np.searchsorted(vectors.starts, np.arange(start, end), side="right") - 1
             index.add_with_ids(np.ascontiguousarray(vectors.rows(start, end)), texts)
             progress(end, len(vectors), "indexing")
-        with atomic_file(folder / FILE) as temporary:
-            faiss.write_index(index, str(temporary))
+        _write(index, folder, part)
 
     params = {"vectors": key, "per_list": PER_LIST, "sample": SAMPLE, "seed": SEED}
     params |= {"copy": copy} if copy == "pq" else {}
@@ -226,17 +251,31 @@ def _trained(vectors: StoredVectors, copy: Copy) -> Any:
     return index
 
 
+def _write(index: Any, folder: Path, part: int) -> None:
+    with atomic_file(folder / FILE.format(part=part)) as temporary:
+        require_faiss().write_index(index, str(temporary))
+
+
 def open_faiss(folder: Path, nprobe: int, copy: Copy = "whole") -> FaissIndex:
     """The index that `build_faiss` wrote, its lists read from disk where they are touched.
 
     Raises:
-        InputError: the file is damaged.
+        InputError: a file is damaged.
     """
+    return FaissIndex(tuple(map(_read, parts_in(folder))), nprobe, FACTOR if copy == "pq" else 1)
+
+
+def parts_in(folder: Path) -> list[Path]:
+    """The files of an index, in the order in which they were written."""
+    count = len(list(folder.glob(FILE.format(part="*"))))
+    return [folder / FILE.format(part=part) for part in range(max(count, 1))]
+
+
+def _read(path: Path) -> Any:
     faiss = require_faiss()
     try:
-        index = faiss.read_index(str(folder / FILE), faiss.IO_FLAG_MMAP)
-        return FaissIndex(index, nprobe, FACTOR if copy == "pq" else 1)
+        return faiss.read_index(str(path), faiss.IO_FLAG_MMAP)
     except RuntimeError as fault:
         raise InputError(
-            "the index cannot be read", file=folder / FILE, remedy="Remove its folder: it is built again"
+            "the index cannot be read", file=path, remedy="Remove its folder: it is built again"
         ) from fault

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from qbench.compression.codec import Arrays
 from qbench.compression.plain import DTYPES
 from qbench.models.folders import model_digest, model_folder
-from qbench.models.multi_vector import UNTRAINED, MultiVector, MultiVectorEncoder, load_multi_vector_encoder
+from qbench.models.multi_vector import UNTRAINED, MultiVector, MultiVectorEncoder
 from qbench.models.numcolbert import require_numeric_heads
 from qbench.progress import Progress, silent
+from qbench.retrieval.encoding_task import Loader, encoding
 from qbench.retrieval.faiss_index import build_faiss, open_faiss, require_faiss
 from qbench.retrieval.ranker_options import MultiVectorOptions
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search, TermScore
@@ -39,6 +40,7 @@ from qbench.retrieval.vectors import (
 )
 from qbench.scoring.centroids import CentroidIndex, build_centroids, candidates
 from qbench.scoring.maxsim import rerank, search
+from qbench.scoring.quantised import Precision
 
 BLOCK = 1024
 """Texts that are encoded before they are on disk: with 512 tokens each their vectors are 268 MB in single precision."""
@@ -160,15 +162,20 @@ def open_multi_vector(stage: Stage, options: MultiVectorOptions, context: Ranker
         MissingPackageError: sentence-transformers is not installed.
     """
     encoder = open_encoder(options)
-    return open_late_interaction(
-        "token vectors", encoder, of_vectors(options), stage, options, context, encoder.token_ids
-    )
+    check_late_interaction(stage, options, of_vectors(options), encoder.dimension, encoder.token_ids)
+    built = build_token_vectors(encoder, options, context)
+    return open_late_interaction(built, encoder, stage, options, context, encoder.token_ids)
 
 
 def open_encoder(options: MultiVectorOptions) -> MultiVector:
     """The model of late interaction; errors as in `open_multi_vector`."""
-    half = options.precision == "bfloat16"
-    return load_multi_vector_encoder(options.model, max_length=options.max_length, half=half)
+    encoder: MultiVector = _loader(options)(options.model)
+    return encoder
+
+
+def _loader(options: MultiVectorOptions) -> Loader:
+    how = {"max_length": options.max_length, "half": options.precision == "bfloat16"}
+    return Loader("qbench.models.multi_vector", "load_multi_vector_encoder", how)
 
 
 def of_vectors(options: MultiVectorOptions) -> dict[str, Any]:
@@ -181,36 +188,64 @@ def of_vectors(options: MultiVectorOptions) -> dict[str, Any]:
     }
 
 
-def open_late_interaction(
-    step: str,
-    encoder: IndexedEncoder,
-    params: Mapping[str, Any],
+def check_late_interaction(
     stage: Stage,
     options: MultiVectorOptions,
-    context: RankerContext,
+    params: Mapping[str, Any],
+    dimension: int,
     token_ids: TokenIds | None = None,
-) -> OpenedRanker:
-    """Late interaction with an encoder: its vectors on disk, compressed where the stage says so, and their search.
-
-    Args:
-        step: of `qbench.keys`.
-        encoder: makes the vectors.
-        params: everything that can change the documents' vectors, but for the corpus.
-        stage, options, context: of the system.
-        token_ids: which words its vectors stand for; None where they stand for more than that.
+) -> None:
+    """What can be refused before documents are encoded; arguments and errors as in `refuse_unfit`.
 
     Raises:
         MissingPackageError: faiss is asked for and not installed.
     """
     if options.engine == "faiss":
         require_faiss()
-    refuse_unfit(stage, params, encoder.dimension, token_ids)
+    refuse_unfit(stage, params, dimension, token_ids)
 
-    def encode(texts: list[str]) -> Arrays:
-        lengths, vectors = encoder.encode(texts)
-        return {LENGTHS: lengths, **DTYPES[options.dtype].encode(vectors)}
 
-    built = build_vectors(step, encoder, encode, params, context, block=BLOCK)
+def build_token_vectors(encoder: MultiVector, options: MultiVectorOptions, context: RankerContext) -> Stored:
+    """The token vectors of all distinct passages on disk, encoded if they are not there yet.
+
+    Args:
+        encoder: the model of the options.
+        options: how its vectors are made and stored.
+        context: the corpus, and the folder of indexes.
+
+    Raises:
+        InputError: a vector is not finite; names its document.
+    """
+
+    def encode(_: int, texts: list[str]) -> Arrays:
+        return token_arrays(encoder, texts, options.dtype)
+
+    task = encoding(_loader(options), options.model, token_arrays, dtype=options.dtype)
+    return build_vectors("token vectors", encoder, encode, of_vectors(options), context, block=BLOCK, task=task)
+
+
+def token_arrays(encoder: MultiVectorEncoder, texts: Sequence[str], dtype: Precision) -> Arrays:
+    """The token vectors of some texts as they are stored, text by text, and how many each has."""
+    lengths, vectors = encoder.encode(texts)
+    return {LENGTHS: lengths, **DTYPES[dtype].encode(vectors)}
+
+
+def open_late_interaction(
+    built: Stored,
+    encoder: IndexedEncoder,
+    stage: Stage,
+    options: MultiVectorOptions,
+    context: RankerContext,
+    token_ids: TokenIds | None = None,
+) -> OpenedRanker:
+    """Late interaction with an encoder: vectors on disk, compressed where the stage says so, and their search.
+
+    Args:
+        built: the vectors of its documents, after `check_late_interaction`.
+        encoder: made them.
+        stage, options, context: of the system.
+        token_ids: which words its vectors stand for; None where they stand for more than that.
+    """
     tokens, built = open_vectors(built, options.dtype, stage, context, token_ids)
     meta = token_notes(tokens, built, stage, context)
     if not encoder.trained:
@@ -236,7 +271,7 @@ def _probing(
         return partial(candidates, index, nprobe=options.nprobe, count=count), built, parts
     built = build_faiss(tokens, key, context.root, context.progress, options.copy)
     lists = open_faiss(built.folder, options.nprobe, options.copy)
-    return partial(lists.texts, count=count), built, {"faiss_lists": lists.index.nlist}
+    return partial(lists.texts, count=count), built, {"faiss_lists": lists.count}
 
 
 def token_notes(

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from qbench.compression.codec import Arrays
 from qbench.models.folders import model_digest, model_folder
-from qbench.models.sparse import TermEncoder, load_sparse_encoder
+from qbench.models.sparse import TermEncoder
+from qbench.retrieval.encoding_task import Loader, encoding
 from qbench.retrieval.ranker_options import SparseOptions
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search, TermScore
 from qbench.retrieval.shared_texts import SharedTexts
@@ -27,6 +28,7 @@ from qbench.retrieval.vectors import build_vectors, open_shared, read_notes
 from qbench.scoring.maxsim import blocks
 from qbench.scoring.postings import Postings, score
 from qbench.scoring.ranking import LARGE
+from qbench.work.tasks import Task
 
 BLOCK = 1024
 """Texts that are encoded before they are on disk."""
@@ -110,9 +112,10 @@ def open_sparse(stage: Stage, options: SparseOptions, context: RankerContext) ->
         InputError: the model is missing, not whole, or gives a text a weight that is not finite.
         MissingPackageError: sentence-transformers is not installed.
     """
-    encoder = load_sparse_encoder(options.model, max_length=options.max_length)
+    load = Loader("qbench.models.sparse", "load_sparse_encoder", {"max_length": options.max_length})
+    encoder = load(options.model)
     params = {"model": model_digest(model_folder(options.model)), "max_length": options.max_length}
-    built = build_sparse(encoder, params, context)
+    built = build_sparse(encoder, params, context, encoding(load, options.model, term_arrays))
     notes = read_notes(built.folder)
     meta: dict[str, int | float | str] = {name: notes[name] for name in ("documents_cut", "mean_terms")}
     if encoder.note:
@@ -122,28 +125,36 @@ def open_sparse(stage: Stage, options: SparseOptions, context: RankerContext) ->
     return OpenedRanker(Sparse(encoder, postings, open_shared(built.folder)), built.seconds, built.size, meta)
 
 
-def build_sparse(encoder: TermEncoder, params: Mapping[str, Any], context: RankerContext) -> Stored:
+def build_sparse(
+    encoder: TermEncoder, params: Mapping[str, Any], context: RankerContext, task: Task | None = None
+) -> Stored:
     """The inverted index of all distinct passages on disk, built if it is not there yet; an interrupted call resumes.
 
     Args:
         encoder: weighs their terms.
         params: everything that can change the weights, but for the corpus.
         context: the corpus, and the folder of indexes.
+        task: encodes a block, for the context's engine.
 
     Raises:
         InputError: a weight is not finite.
     """
 
-    def encode(texts: list[str]) -> Arrays:
-        rows = encoder.encode(texts)
-        counts = np.diff(rows.indptr).astype(np.int64)
-        return {".counts": counts, ".terms": rows.indices.astype(np.int32), ".weights": rows.data}
-
     def finish(folder: Path) -> dict[str, Any]:
         postings = invert(folder, encoder.dimension)
         return {"mean_terms": round(postings / max(mapped(folder, ".counts").size, 1), 1)}
 
-    return build_vectors("sparse", encoder, encode, params, context, block=BLOCK, finish=finish)
+    def encode(_: int, texts: list[str]) -> Arrays:
+        return term_arrays(encoder, texts)
+
+    return build_vectors("sparse", encoder, encode, params, context, block=BLOCK, finish=finish, task=task)
+
+
+def term_arrays(encoder: TermEncoder, texts: Sequence[str]) -> Arrays:
+    """The terms of some texts and their weights, text by text."""
+    rows = encoder.encode(texts)
+    counts = np.diff(rows.indptr).astype(np.int64)
+    return {".counts": counts, ".terms": rows.indices.astype(np.int32), ".weights": rows.data}
 
 
 def invert(folder: Path, dimension: int) -> int:

@@ -38,6 +38,7 @@ def stored(
     params: Mapping[str, Any],
     make: Callable[[Path], None],
     prepare: Callable[[], object] = lambda: None,
+    needs: Callable[[], Stored] | None = None,
 ) -> Stored:
     """The index that `params` describe, built if it is not there yet.
 
@@ -47,6 +48,7 @@ def stored(
         params: everything that can change its bytes.
         make: writes its files into a folder, which holds what an interrupted run left.
         prepare: gets what `make` needs and another cost counts; called before it, and not timed.
+        needs: gives another index that `make` reads; called before it. The seconds to build that one count here, too.
 
     Raises:
         BusyError: another process is building it.
@@ -56,9 +58,10 @@ def stored(
     with drafting(folder, kind, name, params, overwrite=True) as draft:
         if draft is not None:
             prepare()
+            before = needs().seconds if needs else 0.0
             start = time.perf_counter()
             make(draft.folder)
-            write_json(draft.folder / SECONDS, {"seconds": time.perf_counter() - start})
+            write_json(draft.folder / SECONDS, {"seconds": before + time.perf_counter() - start})
     files = read_manifest(folder, kind).files
     size = sum(int(seen["bytes"]) for name, seen in files.items() if name != SECONDS)
     return Stored(folder, float(read_json(folder / SECONDS)["seconds"]), size)

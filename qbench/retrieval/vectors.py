@@ -72,27 +72,30 @@ class TextEncoder(Protocol):
 def build_vectors(
     step: str,
     encoder: TextEncoder,
-    encode: Callable[[list[str]], Arrays],
+    encode: Callable[[int, list[str]], Arrays],
     params: Mapping[str, Any],
     context: RankerContext,
     *,
     block: int,
     finish: Callable[[Path], Mapping[str, Any]] | None = None,
     task: Task | None = None,
+    needs: Callable[[], Stored] | None = None,
 ) -> Stored:
     """The vectors of the distinct passages on disk, encoded if they are not there yet; an interrupted call resumes.
 
     Args:
         step: of `qbench.keys`.
         encoder: says which texts are cut.
-        encode: from a block of texts to arrays by name, with a row for each text, or as many as the array `LENGTHS`
-            says. Arrays whose name has a leading dot are scratch files, there until `finish` is over.
+        encode: from the position of a block's first text, and its texts, to arrays by name, with a row for each text,
+            or as many as the array `LENGTHS` says. Arrays whose name has a leading dot are scratch files, there until
+            `finish` is over.
         params: everything that can change the arrays, but for the corpus.
         context: the corpus, and the folder of indexes.
         block: number of texts that are encoded before they are on disk.
         finish: writes what is derived from the arrays into the folder, and returns notes on it.
         task: does the same as `encode` and `encoder` (`qbench.retrieval.encoding_task`): where the context has an
             engine, that runs it.
+        needs: as in `stored`.
 
     Raises:
         InputError: a vector is not finite; names its document.
@@ -105,7 +108,7 @@ def build_vectors(
         def arrays(first: int, last: int) -> Arrays:
             some = texts[first:last].to_list()
             with naming(some, first, lambda text: ids[shared.first(text)]):
-                return {**encode(some), encoding_task.CUT: encoder.cut(some)}
+                return {**encode(first, some), encoding_task.CUT: encoder.cut(some)}
 
         give: Callable[[int, int], Arrays] = arrays
         if task is not None and context.engine is not None and len(texts):
@@ -126,7 +129,7 @@ def build_vectors(
         }
         write_json(folder / NOTES, {**notes, **(finish(folder) if finish else {})})
 
-    return stored(context.root, step, {**params, "corpus": context.corpus_key}, make)
+    return stored(context.root, step, {**params, "corpus": context.corpus_key}, make, needs=needs)
 
 
 def _from_shards(

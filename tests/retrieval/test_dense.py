@@ -17,7 +17,7 @@ from qbench.models import single_vector
 from qbench.retrieval import dense as module
 from qbench.retrieval.dense import Dense
 from qbench.retrieval.entries import REGISTRY
-from qbench.retrieval.faiss_index import FILE, build_faiss, lists_of, measured_recall, open_faiss
+from qbench.retrieval.faiss_index import FILE, build_faiss, lists_of, measured_recall, open_faiss, parts_in
 from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.rankers import RankerContext, Search
 from qbench.retrieval.shared_texts import SharedTexts
@@ -183,10 +183,10 @@ def test_faiss_is_a_part_of_the_index_and_the_same_again(tiny, tmp_path):
     assert found.size > plain.size + 96 * 32 * 4
     assert found.seconds > plain.seconds
     other = dense(tiny, tmp_path / "a", engine="faiss", nprobe=1)
-    assert len(list((tmp_path / "a").rglob(FILE))) == 1
+    assert len(list((tmp_path / "a").rglob(FILE.format(part=0)))) == 1
     assert other.ranker.index.nprobe == 1
     dense(tiny, tmp_path / "b", engine="faiss")
-    one, two = (next((tmp_path / name).rglob(FILE)).read_bytes() for name in "ab")
+    one, two = (next((tmp_path / name).rglob(FILE.format(part=0))).read_bytes() for name in "ab")
     assert one == two
 
 
@@ -199,10 +199,10 @@ def test_all_lists_give_what_exact_search_gives(tiny, tmp_path):
 
 def test_a_damaged_faiss_file_is_named(tiny, tmp_path):
     dense(tiny, tmp_path, engine="faiss")
-    path = next(tmp_path.rglob(FILE))
+    path = next(tmp_path.rglob(FILE.format(part=0)))
     path.write_bytes(b"x" * path.stat().st_size)
     reseal(path.parent)
-    with pytest.raises(InputError, match=r"vectors.faiss: the index cannot be read"):
+    with pytest.raises(InputError, match=r"vectors\.0\.faiss: the index cannot be read"):
         dense(tiny, tmp_path, engine="faiss")
 
 
@@ -227,30 +227,6 @@ def test_values_that_are_not_allowed_are_refused():
         with pytest.raises(OptionError, match=name):
             parameter.checked(value)
     assert "engine" not in {p.name for p in REGISTRY.find("SBERT", "reranker").parameters_as("reranker")}
-
-
-@pytest.mark.parametrize("name", ["SBERT", "TCT-ColBERT"])
-@pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_an_engine_encodes_to_the_same_bytes(tiny, tmp_path, name, dtype, monkeypatch):
-    monkeypatch.setattr(module, "BLOCK", 40)
-    stage = Stage(Component(name, (("model", str(tiny)), ("dtype", dtype))))
-    sent = []
-
-    def engine(task, chunks, /):
-        for chunk, shard in reversed(list(in_this_process(task, chunks))):
-            sent.append(chunk.items)
-            yield chunk, shard
-
-    for folder, runs in (("here", None), ("there", engine)):
-        open_ranker(stage, RankerContext(CORPUS, "key", tmp_path / folder, 20, engine=runs))
-    assert sorted(sent) == [16, 40, 40]
-    files = [
-        {path.relative_to(tmp_path / folder): path for path in (tmp_path / folder).rglob("*") if path.is_file()}
-        for folder in ("here", "there")
-    ]
-    assert files[0].keys() == files[1].keys()
-    for path in files[0].keys() - {each for each in files[0] if each.name in ("seconds.json", "manifest.json")}:
-        assert files[0][path].read_bytes() == files[1][path].read_bytes(), path
 
 
 def test_a_vector_that_is_not_finite_names_its_document_from_an_engine_too(tiny, tmp_path, monkeypatch):
@@ -283,6 +259,28 @@ def test_quantised_copies_are_small_and_propose_nearly_as_well(tmp_path):
         measured_recall(open_faiss(small.folder, nprobe, "pq"), small, stored, 100, tmp_path) for nprobe in (1, 100)
     )
     assert 0 < low < high <= 1
+
+
+@pytest.mark.parametrize("copy", ["whole", "pq"])
+def test_parts_find_what_one_file_finds(tmp_path, monkeypatch, copy):
+    vectors, asked = np.split(clustered(60_030), [60_000])
+    none = np.empty(0, np.int64)
+    stored = StoredVectors(
+        DTYPES["float32"], {"vectors": vectors}, SharedTexts(none, none), 16, np.arange(0, len(vectors) + 1, 2)
+    )
+    one = build_faiss(stored, "key", tmp_path / "one", copy=copy)
+    monkeypatch.setattr("qbench.retrieval.faiss_index.PART_BYTES", 1 << 17)
+    several = build_faiss(stored, "key", tmp_path / "several", copy=copy)
+    assert len(parts_in(one.folder)) == 1
+    assert len(parts_in(several.folder)) > 2
+    for nprobe in (1, 8, 10_000):
+        whole, parts = (open_faiss(built.folder, nprobe, copy) for built in (one, several))
+        for k in (1, 50, 40_000):
+            assert all(map(np.array_equal, whole.propose(asked, k), parts.propose(asked, k)))
+        assert np.array_equal(whole.texts(asked[:4], 100), parts.texts(asked[:4], 100))
+    parts_in(several.folder)[1].write_bytes(b"")
+    with pytest.raises(InputError, match=r"vectors\.1\.faiss"):
+        open_faiss(several.folder, 8, copy)
 
 
 def test_recall_is_reported(tiny, tmp_path):

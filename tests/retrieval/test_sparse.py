@@ -209,7 +209,7 @@ def test_quantities_are_not_added_where_no_term_matches(model, tmp_path, monkeyp
     asked = [text for query in BENCHMARK.queries for text in (query.text, query.terms)]
     rows = {text: [1, 0] for text in [*BENCHMARK.corpus["text"], *asked]}
     rows[BENCHMARK.corpus["text"][2]] = [0, 1]  # d03
-    monkeypatch.setattr(module, "load_sparse_encoder", lambda *_, **__: Table(rows))
+    monkeypatch.setattr("qbench.models.sparse.load_sparse_encoder", lambda *_, **__: Table(rows))
     names = [f"{name}(model={model})" for name in ("SPLADE", "QSPLADE", "SPLADE_filter")]
     plain, scored, filtered = ask(tmp_path, *names)
     assert set(scores(scored, "q4")) == set(scores(plain, "q4")) == set(BENCHMARK.corpus["doc_id"]) - {"d03"}

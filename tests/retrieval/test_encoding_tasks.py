@@ -1,0 +1,126 @@
+"""Documents encoded by an engine: tasks of blocks, from which an index has the bytes that it has without."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from qbench.models.multi_vector import MultiVector
+from qbench.retrieval import coded, dense, late_interaction, sparse
+from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.mentions import document_mentions
+from qbench.retrieval.opening import open_ranker
+from qbench.retrieval.passages import passages
+from qbench.retrieval.rankers import RankerContext
+from qbench.retrieval.stored import SECONDS
+from qbench.store import read_json
+from qbench.work.pool import in_processes
+from qbench.work.tasks import in_this_process
+from tests.encoder_factories import tiny_bert
+from tests.numeric_factories import NUMERIC_WORDS, numeric_benchmark
+
+BENCHMARK = numeric_benchmark()
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", NUMERIC_WORDS, head=True)
+
+
+def opened(system, root, engine=None):
+    (stage,) = parse_system(system).stages
+    corpus = passages(BENCHMARK.corpus)
+    context = RankerContext(
+        corpus, "key", root, 100, quantities=lambda: document_mentions(BENCHMARK.quantities, corpus["doc_id"]),
+        engine=engine,
+    )  # fmt: skip
+    return open_ranker(stage, context)
+
+
+def arrays(root):
+    """The bytes of all arrays below a folder."""
+    files = sorted(path for path in root.rglob("*.npy"))
+    return {str(path.relative_to(root)): path.read_bytes() for path in files}
+
+
+@pytest.fixture
+def several_blocks(monkeypatch):
+    for module in (coded, dense, late_interaction, sparse):
+        monkeypatch.setattr(module, "BLOCK", 7)
+
+
+@pytest.mark.usefixtures("several_blocks")
+@pytest.mark.parametrize(
+    "system",
+    [
+        "SBERT(model={})",
+        "SBERT(model={}, dtype=int8)",
+        "TCT-ColBERT(model={})",
+        "SPLADE(model={})",
+        "ColBERT(model={}, max_length=12)",
+        "ColBERT(model={}, precision=bfloat16)",
+        "ColBERT(model={}, dtype=int8)",
+        "CodedColBERT(model={})",
+        "CodedColBERT(model={}, dtype=int8, term_weight=0)",
+    ],
+)
+def test_an_engine_makes_the_same_bytes(tiny, tmp_path, system):
+    blocks = []
+
+    def counted(task, chunks):
+        for chunk, shard in reversed(list(in_this_process(task, chunks))):
+            blocks.append(chunk.items)
+            yield chunk, shard
+
+    here = opened(system.format(tiny), tmp_path / "here")
+    there = opened(system.format(tiny), tmp_path / "there", counted)
+    assert sum(blocks) == BENCHMARK.corpus["text"].n_unique()
+    assert len(blocks) > 1
+    assert arrays(tmp_path / "there") == arrays(tmp_path / "here")
+    assert len(arrays(tmp_path / "here")) > 1
+    assert there.size == here.size
+
+
+@pytest.mark.usefixtures("several_blocks")
+def test_processes_of_their_own_do_so_too(tiny, tmp_path):
+    opened(f"ColBERT(model={tiny})", tmp_path / "here")
+    opened(f"ColBERT(model={tiny})", tmp_path / "there", in_processes(1))
+    assert arrays(tmp_path / "there") == arrays(tmp_path / "here")
+
+
+@pytest.fixture
+def encoded(monkeypatch):
+    """The number of documents of each call of a late-interaction model."""
+    calls, encode = [], MultiVector.encode
+
+    def counted(self, texts, role="document"):
+        if role == "document":
+            calls.append(len(texts))
+        return encode(self, texts, role)
+
+    monkeypatch.setattr(MultiVector, "encode", counted)
+    return calls
+
+
+def test_codes_are_put_behind_the_vectors_that_colbert_has(tiny, tmp_path, encoded):
+    plain = opened(f"ColBERT(model={tiny})", tmp_path / "both")
+    once = list(encoded)
+    assert sum(once) > 0
+    made = opened(f"CodedColBERT(model={tiny})", tmp_path / "both")
+    assert encoded == once
+    assert made.seconds > plain.seconds, "which took time, too"
+    opened(f"CodedColBERT(model={tiny})", tmp_path / "alone")
+    assert encoded == [*once, *once]
+    assert arrays(tmp_path / "alone") == arrays(tmp_path / "both")
+
+
+def test_codes_that_are_there_need_no_vectors_of_the_model(tiny, tmp_path, encoded):
+    plain = opened(f"ColBERT(model={tiny})", tmp_path)
+    made = opened(f"CodedColBERT(model={tiny})", tmp_path)
+    (folder,) = {path.parent for path in tmp_path.rglob(SECONDS) if read_json(path)["seconds"] == plain.seconds}
+    shutil.rmtree(folder)
+    encoded.clear()
+    again = opened(f"CodedColBERT(model={tiny})", tmp_path)
+    assert not encoded
+    assert (again.seconds, again.size) == (made.seconds, made.size)
