@@ -1,10 +1,10 @@
 """How each step grows with the number of sentences: processor time, memory and bytes, from `qbench synth` to rankings.
 
-    python benchmarks/growth.py FOLDER --sizes 2000 10000 40000 [--given] [--json benchmarks/results/growth.json]
+    python benchmarks/growth.py FOLDER --sizes 2000 10000 40000 [--given] [--workers N] [--json benchmarks/results/growth.json]
 
 Method. A table of made-up laptops (a fixed number of columns, rows as many as sentences are wanted) is turned into a
-corpus by `qbench synth`, and every step is one `qbench` command in a process of its own, with one worker and one thread
-a library. Seconds are those of the processor (user and system, with worker processes), which other work on the machine
+corpus by `qbench synth`, and every step is one `qbench` command in a process of its own, with one thread a library and
+one worker, or as many as --workers says where a step takes workers. Seconds are those of the processor (user and system, with worker processes), which other work on the machine
 changes little; memory is the largest resident size of one process; bytes are those of the step's output. The slope of
 a step is the exponent b of seconds = a * sentences ** b between two sizes: 1 is linear. A folder keeps what is made, so
 that a repeated run makes only what is missing, and prints the figures of a former one from FOLDER/growth.json. With
@@ -47,6 +47,7 @@ class Step:
         mb: largest resident size, in MB.
         bytes: of what it wrote.
         ms: of a query, the median.
+        wall: seconds by the clock; 0 where not measured.
     """
 
     step: str
@@ -55,6 +56,7 @@ class Step:
     mb: float
     bytes: int
     ms: float = 0.0
+    wall: float = 0.0
 
 
 def main() -> None:
@@ -62,15 +64,15 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 40_000, 160_000])
     parser.add_argument("--given", action="store_true", help="take stated quantities, and extract none")
+    parser.add_argument("--workers", type=int, default=1, help="of steps that take them")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     kept = options.folder / "growth.json"
     steps = [Step(**row) for row in json.loads(kept.read_text())] if kept.exists() else []
     for size in options.sizes:
-        for step in run(
-            options.folder / str(size), size, {s.step for s in steps if s.sentences == size}, options.given
-        ):
+        done = {step.step for step in steps if step.sentences == size}
+        for step in run(options.folder / str(size), size, done, options.given, options.workers):
             steps.append(step)
             kept.write_text(json.dumps([asdict(each) for each in steps], indent=1))
             print(step, flush=True)
@@ -79,7 +81,7 @@ def main() -> None:
     print(table(steps))
 
 
-def run(folder: Path, size: int, done: set[str], given: bool) -> Iterator[Step]:
+def run(folder: Path, size: int, done: set[str], given: bool, workers: int) -> Iterator[Step]:
     """The steps at one size that are not done yet."""
     folder.mkdir(exist_ok=True)
     facts = folder / "laptops.csv"
@@ -88,11 +90,12 @@ def run(folder: Path, size: int, done: set[str], given: bool) -> Iterator[Step]:
     place = {
         name: folder / name for name in ("corpus", "index", "benchmark", "descriptions", "pairs", "tables", "board")
     }
+    those = ["--workers", workers]
     commands: dict[str, list[Any]] = {
         "synth": ["synth", facts, "-o", place["corpus"], "--sentences-per-row", "2"],
-        "build-index": ["build-index", place["corpus"], "-o", place["index"], "--workers", "1"],
-        "gen-queries": ["gen-queries", place["index"], "-o", place["benchmark"], "--seed", "1"],
-        "describe": ["describe", place["index"], "-o", place["descriptions"], "--workers", "1"],
+        "build-index": ["build-index", place["corpus"], "-o", place["index"], *those],
+        "gen-queries": ["gen-queries", place["index"], "-o", place["benchmark"], "--seed", "1", *those],
+        "describe": ["describe", place["index"], "-o", place["descriptions"], *those],
         "mine-paraphrases": ["mine-paraphrases", place["descriptions"], "-o", place["pairs"]],
         "serve-index": ["serve-index", place["index"], "-o", place["tables"]],
     }
@@ -101,14 +104,14 @@ def run(folder: Path, size: int, done: set[str], given: bool) -> Iterator[Step]:
         del commands["describe"], commands["mine-paraphrases"]
     for step, words in commands.items():
         if step not in done:
-            seconds, mb = measured(words)
-            yield Step(step, size, seconds, mb, size_of(Path(words[words.index("-o") + 1])))
+            seconds, mb, wall = measured(words)
+            yield Step(step, size, seconds, mb, size_of(Path(words[words.index("-o") + 1])), wall=wall)
     if "leaderboard" not in done:
         systems = [word for system in SYSTEMS for word in ("--systems", system)]
         words = ["leaderboard", place["benchmark"], "-o", place["board"], "--conditions", "given", *systems]
         words += ["--document-quantities", "stored"] if given else []
-        seconds, mb = measured(words)
-        yield Step("leaderboard", size, seconds, mb, size_of(place["board"] / "indexes"))
+        seconds, mb, wall = measured(words)
+        yield Step("leaderboard", size, seconds, mb, size_of(place["board"] / "indexes"), wall=wall)
         for row in json.loads((place["board"] / "leaderboard.json").read_text())["rows"]:
             cost = row["cost"]
             yield Step(row["system"], size, cost["index_seconds"], 0.0, cost["index_bytes"], cost["ms_median"])
@@ -128,9 +131,9 @@ def write_facts(path: Path, rows: int) -> None:
             )
 
 
-def measured(words: list[Any]) -> tuple[float, float]:
-    """Processor seconds of a command, and its largest process in MB."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def measured(words: list[Any]) -> tuple[float, float, float]:
+    """Processor seconds of a command, its largest process in MB, and seconds by the clock."""
+    began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
             [sys.executable, "-m", "qbench", *map(str, words)],
@@ -144,7 +147,8 @@ def measured(words: list[Any]) -> tuple[float, float]:
             said.seek(0)
             raise SystemExit(f"{words[0]}: {said.read().decode()}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime), largest
+    busy = (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
+    return busy, largest, time.perf_counter() - began
 
 
 def peak(pid: int) -> float:

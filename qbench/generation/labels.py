@@ -20,6 +20,7 @@ from qbench.quantities.concept_match import concept_grade, stated_concept
 from qbench.quantities.conditions import BROKEN, MET, RELATIVE_TOLERANCE, UNDECIDED, verdicts
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Condition, Quantity
+from qbench.ranges import common
 
 FEW = 4
 """With fewer relevant sentences than this, it does not matter whether they are of one document."""
@@ -56,15 +57,15 @@ def label(conditions: Sequence[Condition], mentions: Mentions) -> Labels:
     query's or is unknown. All others are neither.
     """
     results = [_look_up(condition, mentions) for condition in conditions]
-    relevant = reduce(np.intersect1d, [docs for docs, _, _ in results])
+    relevant = reduce(common, [docs for docs, _, _ in results])
     if mentions.given and len(conditions) > 1:
         relevant = relevant[[_of_one_thing(conditions, int(doc), mentions) for doc in relevant]]
     grades = reduce(np.minimum, [grades[np.searchsorted(docs, relevant)] for docs, grades, _ in results])
-    spoken = np.setdiff1d(reduce(np.intersect1d, [docs for _, _, docs in results]), relevant, assume_unique=True)
+    spoken = np.setdiff1d(reduce(common, [docs for _, _, docs in results]), relevant, assume_unique=True)
     broken = np.zeros(spoken.size, dtype=bool)
     for condition in conditions:
         broken |= _surely_broken(condition, spoken, mentions)
-    possible = reduce(np.intersect1d, [_possible(condition, mentions) for condition in conditions])
+    possible = reduce(common, [_possible(condition, mentions) for condition in conditions])
     undecided = np.setdiff1d(possible, relevant, assume_unique=True)
     negatives = np.setdiff1d(spoken[broken], undecided, assume_unique=True)
     return Labels(relevant, grades, relevant[grades == 2], negatives, undecided)
@@ -147,9 +148,8 @@ def _look_up(condition: Condition, mentions: Mentions) -> tuple[NDArray[np.int64
     rows = rows[mentions.base[rows] == mentions.base_code.get(condition.base_unit, -1)]
     grade = grades[np.searchsorted(codes, mentions.concept[rows])]
     met = _codes(condition, rows, mentions) == MET
-    docs, position = np.unique(mentions.doc[rows[met]], return_inverse=True)
-    best = np.zeros(docs.size, dtype=np.int8)
-    np.maximum.at(best, position, grade[met])
+    docs = mentions.docs_of(rows[met])
+    best = np.isin(docs, mentions.doc[rows[met & (grade == 2)]]).astype(np.int8) + np.int8(1)
     return docs, best, mentions.docs_of(rows[grade == 2])
 
 

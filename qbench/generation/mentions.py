@@ -27,7 +27,7 @@ from qbench.quantities.concept_match import Concept, concept_alternatives, conce
 from qbench.quantities.concept_match import folded as folded
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Quantity, from_row
-from qbench.ranges import range_rows
+from qbench.ranges import MANY, one_each, range_rows
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -208,7 +208,7 @@ class Mentions:
             for others, short in () if self.given else self._abbreviations.other_ways(words):
                 shorts = [short] if short else []
                 found.append(self._docs_with([*gists(others), *shorts], len(gists(others)) + len(shorts)))
-        return np.unique(np.concatenate(found))
+        return one_each(np.concatenate(found), len(self.doc_ids))
 
     def counting(self, concept: Concept) -> NDArray[np.int64]:
         """The mentions whose number may count a query's concept, in sentences that say it, ascending."""
@@ -227,6 +227,11 @@ class Mentions:
         """The sentences that say so many of some words."""
         none = np.empty(0, dtype=np.int64)
         lists = [self._said.get(word, none) for word in words]
+        if sum(some.size for some in lists) * MANY > len(self.doc_ids):
+            flags = np.zeros(len(self.doc_ids), dtype=np.int32)
+            for some in lists:
+                flags[some] += 1  # each list has a sentence once
+            return np.flatnonzero(flags >= max(1, number))
         docs, counts = np.unique(np.concatenate([none, *lists]), return_counts=True)
         return docs[counts >= max(1, number)]
 
@@ -256,7 +261,7 @@ class Mentions:
 
     def docs_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """The sentences of some mentions, each once, ascending."""
-        return np.unique(self.doc[rows])
+        return one_each(self.doc[rows], len(self.doc_ids))
 
     def graded(self, concept: Concept) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
         """Codes of the concepts that answer a query's concept, ascending, and their grades (1 or 2)."""
