@@ -1,15 +1,16 @@
 """How each step grows with the number of sentences: processor time, memory and bytes, from `qbench synth` to rankings.
 
-    python benchmarks/growth.py FOLDER --sizes 2000 10000 40000 [--given] [--workers N] [--json benchmarks/results/growth.json]
+    python benchmarks/growth.py FOLDER --sizes 2000 10000 40000 [--given] [--workers N] [--json FILE]
 
 Method. A table of made-up laptops (a fixed number of columns, rows as many as sentences are wanted) is turned into a
-corpus by `qbench synth`, and every step is one `qbench` command in a process of its own, with one thread a library and
-one worker, or as many as --workers says where a step takes workers. Seconds are those of the processor (user and system, with worker processes), which other work on the machine
-changes little; memory is the largest resident size of one process; bytes are those of the step's output. The slope of
-a step is the exponent b of seconds = a * sentences ** b between two sizes: 1 is linear. A folder keeps what is made, so
-that a repeated run makes only what is missing, and prints the figures of a former one from FOLDER/growth.json. With
---given the index takes the quantities that `qbench synth` states, and the board those of the benchmark, so that larger
-sizes are cheap; what reads sentences is then left out.
+corpus by `qbench synth`, and every step is one `qbench` command in a process of its own, with one thread a library
+and one worker, or as many as --workers says where a step takes workers. Seconds are those of the processor (user and
+system, with worker processes), which other work on the machine changes little; memory is the largest resident size of
+one process; bytes are those of the step's output. The slope of a step is the exponent b of seconds = a * sentences **
+b between two sizes: 1 is linear. A folder keeps what is made, so that a repeated run makes only what is missing, and
+prints the figures of a former one from FOLDER/growth.json. With --given the index takes the quantities that `qbench
+synth` states, and the board those of the benchmark, so that larger sizes are cheap; what reads sentences is then left
+out.
 """
 
 from __future__ import annotations

@@ -41,8 +41,9 @@ def one_each(numbers: NDArray[np.integer[Any]], size: int) -> NDArray[np.int64]:
         flags = np.zeros(size, dtype=np.bool_)
         flags[numbers] = True
         return np.flatnonzero(flags)
-    ordered = np.sort(numbers).astype(np.int64, copy=False)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])[: ordered.size]]
+    ordered: NDArray[np.int64] = np.sort(numbers).astype(np.int64, copy=False)
+    first: NDArray[np.bool_] = np.append(True, ordered[1:] != ordered[:-1])[: ordered.size]
+    return ordered[first]
 
 
 def common(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
