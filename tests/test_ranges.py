@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qbench.ranges import MANY, common, one_each
+from qbench.ranges import MANY, common, distinct, one_each
 
 NUMBERS = st.lists(st.integers(0, 99), max_size=30)
 
@@ -19,6 +19,7 @@ def test_each_number_once_whatever_the_size_of_the_whole(numbers, kind):
         found = one_each(rows, size)
         assert found.dtype == np.int64
         assert found.tolist() == expected.tolist()
+    assert distinct(rows).tolist() == expected.tolist()
 
 
 @given(NUMBERS, NUMBERS)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
+from qbench.ranges import distinct
 from qbench.scoring.kmeans import assigned, kmeans
 from qbench.scoring.maxsim import ROWS, Tokens, blocks
 from qbench.scoring.ranking import top_k
@@ -94,7 +95,7 @@ def build_centroids(
             borders = tokens.starts[first : last + 1]
             labels, _ = assigned(tokens.rows(int(borders[0]), int(borders[-1])), centroids, spherical=True)
             owners = np.repeat(np.arange(last - first), np.diff(borders))
-            pairs = np.unique(owners * count + labels)
+            pairs = distinct(owners * count + labels)
             sizes[first:last] = np.bincount(pairs // count, minlength=last - first)
             some = (pairs % count).astype(np.int32)
             held += np.bincount(some, minlength=count)

@@ -17,6 +17,7 @@ from qbench.errors import InputError
 from qbench.quantities.conditions import MET, verdicts
 from qbench.quantities.types import Condition
 from qbench.randomness import generator
+from qbench.ranges import distinct
 from qbench.training.triples import Drawn, Triples, Values
 
 MOST = 64
@@ -36,7 +37,7 @@ def satisfying(stated: Mapping[str, Values], conditions: Sequence[Condition]) ->
         if of_unit is None:
             return np.empty(0, np.int64)
         met = verdicts(of_unit.low, of_unit.high, of_unit.comparators, condition, of_unit.changes) == MET
-        texts = np.unique(of_unit.texts[met])
+        texts = distinct(of_unit.texts[met])
         found = texts if found is None else np.intersect1d(found, texts, assume_unique=True)
     return np.empty(0, np.int64) if found is None else found
 
