@@ -27,6 +27,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -153,13 +154,12 @@ def measured(words: list[Any]) -> tuple[float, float, float]:
 
 
 def peak(pid: int) -> float:
-    """The largest resident size so far of a process or one of its children, in MB."""
-    sizes = [0.0]
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        children = []
-    for each in (str(pid), *children):
+    """The largest resident size so far of a process or one of its children, whichever thread began them, in MB."""
+    sizes, processes = [0.0], [str(pid)]
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            processes += children.read_text().split()
+    for each in processes:
         try:
             text = Path(f"/proc/{each}/status").read_text()
             sizes.append(int(text.partition("VmHWM:")[2].split()[0]) / 1000)
