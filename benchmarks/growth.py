@@ -50,6 +50,7 @@ class Step:
         bytes: of what it wrote.
         ms: of a query, the median.
         wall: seconds by the clock; 0 where not measured.
+        workers: of the command.
     """
 
     step: str
@@ -59,6 +60,7 @@ class Step:
     bytes: int
     ms: float = 0.0
     wall: float = 0.0
+    workers: int = 1
 
 
 def main() -> None:
@@ -107,13 +109,13 @@ def run(folder: Path, size: int, done: set[str], given: bool, workers: int) -> I
     for step, words in commands.items():
         if step not in done:
             seconds, mb, wall = measured(words)
-            yield Step(step, size, seconds, mb, size_of(Path(words[words.index("-o") + 1])), wall=wall)
+            yield Step(step, size, seconds, mb, size_of(Path(words[words.index("-o") + 1])), wall=wall, workers=workers)
     if "leaderboard" not in done:
         systems = [word for system in SYSTEMS for word in ("--systems", system)]
-        words = ["leaderboard", place["benchmark"], "-o", place["board"], "--conditions", "given", *systems]
+        words = ["leaderboard", place["benchmark"], "-o", place["board"], "--conditions", "given", *those, *systems]
         words += ["--document-quantities", "stored"] if given else []
         seconds, mb, wall = measured(words)
-        yield Step("leaderboard", size, seconds, mb, size_of(place["board"] / "indexes"), wall=wall)
+        yield Step("leaderboard", size, seconds, mb, size_of(place["board"] / "indexes"), wall=wall, workers=workers)
         for row in json.loads((place["board"] / "leaderboard.json").read_text())["rows"]:
             cost = row["cost"]
             yield Step(row["system"], size, cost["index_seconds"], 0.0, cost["index_bytes"], cost["ms_median"])
@@ -177,8 +179,8 @@ def table(steps: list[Step]) -> str:
     sizes = sorted({step.sentences for step in steps})
     by = {(step.step, step.sentences): step for step in steps}
     lines = [
-        "| step | sentences | seconds | sentences/s | MB | bytes/sentence | ms a query | slope |",
-        "|---|" + "---:|" * 7,
+        "| step | sentences | workers | seconds | clock | sentences/s | MB | bytes/sentence | ms a query | slope |",
+        "|---|" + "---:|" * 9,
     ]
     for name in dict.fromkeys(step.step for step in steps):
         before: Step | None = None
@@ -189,7 +191,17 @@ def table(steps: list[Step]) -> str:
             if before is not None and min(before.seconds, one.seconds) > 0:
                 slope = f"{math.log(one.seconds / before.seconds) / math.log(size / before.sentences):.2f}"
             rate = f"{size / one.seconds:,.0f}" if one.seconds else ""
-            cells = [name, f"{size:,}", f"{one.seconds:.1f}", rate, f"{one.mb:,.0f}", f"{one.bytes / size:,.0f}"]
+            wall = f"{one.wall:.1f}" if one.wall else ""
+            cells = [
+                name,
+                f"{size:,}",
+                str(one.workers),
+                f"{one.seconds:.1f}",
+                wall,
+                rate,
+                f"{one.mb:,.0f}",
+                f"{one.bytes / size:,.0f}",
+            ]
             lines.append(f"| {' | '.join([*cells, f'{one.ms:.2f}' if one.ms else '', slope])} |")
             before = one
     return "\n".join(lines)

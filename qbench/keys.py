@@ -41,7 +41,7 @@ REVISIONS: dict[str, int] = {
     "token vectors": 2,
     "centroid index": 1,
     "candidate recall": 1,
-    "faiss": 2,
+    "faiss": 1,
     "faiss recall": 1,
     "quantities": 1,
     "served tables": 3,

@@ -19,7 +19,6 @@ CALLS = {
     "build_vectors": 0,
     "revision": 0,
     "stored": 1,
-    "open_late_interaction": 0,
 }
 """Functions that take a step's name, and as which argument."""
 

@@ -16,11 +16,11 @@ from qbench.generation.evidence import UNSCALED
 from qbench.generation.gists import unmeasured
 from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
+from qbench.number_sets import in_both, sorted_set
 from qbench.quantities.concept_match import concept_grade, stated_concept
 from qbench.quantities.conditions import BROKEN, MET, RELATIVE_TOLERANCE, UNDECIDED, verdicts
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Condition, Quantity
-from qbench.ranges import common
 
 FEW = 4
 """With fewer relevant sentences than this, it does not matter whether they are of one document."""
@@ -57,15 +57,15 @@ def label(conditions: Sequence[Condition], mentions: Mentions) -> Labels:
     query's or is unknown. All others are neither.
     """
     results = [_look_up(condition, mentions) for condition in conditions]
-    relevant = reduce(common, [docs for docs, _, _ in results])
+    relevant = reduce(in_both, [docs for docs, _, _ in results])
     if mentions.given and len(conditions) > 1:
         relevant = relevant[[_of_one_thing(conditions, int(doc), mentions) for doc in relevant]]
     grades = reduce(np.minimum, [grades[np.searchsorted(docs, relevant)] for docs, grades, _ in results])
-    spoken = np.setdiff1d(reduce(common, [docs for _, _, docs in results]), relevant, assume_unique=True)
+    spoken = np.setdiff1d(reduce(in_both, [docs for _, _, docs in results]), relevant, assume_unique=True)
     broken = np.zeros(spoken.size, dtype=bool)
     for condition in conditions:
         broken |= _surely_broken(condition, spoken, mentions)
-    possible = reduce(common, [_possible(condition, mentions) for condition in conditions])
+    possible = reduce(in_both, [_possible(condition, mentions) for condition in conditions])
     undecided = np.setdiff1d(possible, relevant, assume_unique=True)
     negatives = np.setdiff1d(spoken[broken], undecided, assume_unique=True)
     return Labels(relevant, grades, relevant[grades == 2], negatives, undecided)
@@ -157,7 +157,7 @@ def _possible(condition: Condition, mentions: Mentions) -> NDArray[np.int64]:
     """The sentences with a mention that may be meant and that does not break the condition, ascending."""
     family = "" if mentions.given else mentions.family_of(condition.unit)
     concepts = [condition.concept, *unmeasured(condition.concept, family, mentions.language)]
-    close = mentions.rows_of_concepts(np.unique(np.concatenate([mentions.close(concept) for concept in concepts])))
+    close = mentions.rows_of_concepts(sorted_set(np.concatenate([mentions.close(concept) for concept in concepts])))
     said = mentions.rows_of_docs(mentions.docs_saying(condition.concept))
     found = [_counting(condition, mentions)] if family == "count" else []
     for rows in (close, said):

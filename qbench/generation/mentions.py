@@ -23,11 +23,12 @@ from qbench.generation.gists import ENOUGH, alike, gist, gists
 from qbench.generation.languages import doubts_of
 from qbench.generation.names import Names
 from qbench.generation.rates import RATES
+from qbench.number_sets import MANY, sorted_set, sorted_set_below
 from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade, concept_words, stated_concepts
 from qbench.quantities.concept_match import folded as folded
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Quantity, from_row
-from qbench.ranges import MANY, one_each, range_rows
+from qbench.ranges import range_rows
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -208,7 +209,7 @@ class Mentions:
             for others, short in () if self.given else self._abbreviations.other_ways(words):
                 shorts = [short] if short else []
                 found.append(self._docs_with([*gists(others), *shorts], len(gists(others)) + len(shorts)))
-        return one_each(np.concatenate(found), len(self.doc_ids))
+        return sorted_set_below(np.concatenate(found), len(self.doc_ids))
 
     def counting(self, concept: Concept) -> NDArray[np.int64]:
         """The mentions whose number may count a query's concept, in sentences that say it, ascending."""
@@ -261,7 +262,7 @@ class Mentions:
 
     def docs_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """The sentences of some mentions, each once, ascending."""
-        return one_each(self.doc[rows], len(self.doc_ids))
+        return sorted_set_below(self.doc[rows], len(self.doc_ids))
 
     def graded(self, concept: Concept) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
         """Codes of the concepts that answer a query's concept, ascending, and their grades (1 or 2)."""
@@ -317,7 +318,7 @@ class Mentions:
             meant = [gists(concept_words(words, self.language)) for words in concept_alternatives(concept)]
             codes = {code for words in meant for word in words for code in self._of_gist.get(word, ())}
             near += [code for code in codes if alike(meant, self._gists[code])]
-        return np.unique(np.concatenate([answering, np.array(near, dtype=np.int64)]))
+        return sorted_set(np.concatenate([answering, np.array(near, dtype=np.int64)]))
 
     def holders(self, sets: Iterable[frozenset[str]]) -> NDArray[np.int64]:
         """Codes of the concepts that hold all (folded) words of one of `sets`, ascending."""

@@ -21,6 +21,7 @@ from qbench.generation.splits import Splits, alternatives, shares_no_word
 from qbench.generation.surfaces import UnitForm, pick_form
 from qbench.generation.templates import About, Templates, Wording
 from qbench.generation.values import DIGITS, Ask, around, askable, choose_value, rounded, sizes
+from qbench.number_sets import in_both
 from qbench.quantities.concept_match import Concept, join_alternatives
 from qbench.quantities.english.inflection import plural, singular
 from qbench.quantities.types import Change, Comparator, Condition
@@ -304,7 +305,7 @@ class Plan:
         rows = [observed(self.mentions, topic.concepts, topic.unit, topic.change) for topic in draft.topics]
         docs = self.mentions.docs_of(rows[0])
         for others in rows[1:]:
-            docs = np.intersect1d(docs, self.mentions.docs_of(others))
+            docs = in_both(docs, self.mentions.docs_of(others))
         doc = docs[rng.integers(docs.size)]
         asks: list[tuple[Comparator, Ask, str]] = []
         for topic, all_rows in zip(draft.topics, rows, strict=True):

@@ -160,7 +160,7 @@ class MultiVector:
     def offsets(self, texts: Sequence[str], role: Role = "document") -> list[list[Span]]:
         """The characters of the tokens that `encode` gives vectors for, text by text, without running the model.
 
-        (0, 0) for a marker, and for the zero vector of a text of which nothing is kept.
+        (0, 0) for a marker, a mask that fills a query up, and the zero vector of a text of which nothing is kept.
         """
         found: list[list[Span]] = []
         for first in range(0, len(texts), self.batch):

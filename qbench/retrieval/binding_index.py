@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qbench.number_sets import sorted_set
 from qbench.quantities.languages import language_package
 from qbench.quantities.types import MENTION_COMPARATORS
 from qbench.quantities.units import Units
-from qbench.ranges import distinct
 from qbench.retrieval.analysis import first_seen, token_ids, tokenized
 from qbench.retrieval.mentions import DocumentMentions
 from qbench.retrieval.rates import amount_of
@@ -211,7 +211,7 @@ def _document_counts(texts: Texts, terms: int) -> NDArray[np.int64]:
     for first in range(0, texts.starts.size - 1, BLOCK):
         starts = texts.starts[first : first + BLOCK + 1]
         documents = np.repeat(np.arange(starts.size - 1), np.diff(starts))
-        pairs = distinct(documents * terms + texts.terms[starts[0] : starts[-1]])
+        pairs = sorted_set(documents * terms + texts.terms[starts[0] : starts[-1]])
         counts += np.bincount(pairs % max(terms, 1), minlength=terms)
     return counts
 

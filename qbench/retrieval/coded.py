@@ -49,7 +49,7 @@ from qbench.retrieval.rates import amount_of
 from qbench.retrieval.shared_texts import mentions_by_text
 from qbench.retrieval.stored import Stored
 from qbench.retrieval.systems import Stage
-from qbench.retrieval.vectors import LENGTHS, StoredVectors, build_vectors, open_built
+from qbench.retrieval.vectors import LENGTHS, StoredVectors, build_vectors, open_built, other_tokens
 from qbench.scoring.value_code import DIMENSION, WORD_SIGNS, Amount, ValueCode, compared_units, ends
 
 _LETTER = r"[^\W\u4e00-\u9fff]"
@@ -121,10 +121,15 @@ class CodedEncoder:
 
         Returns:
             number of vectors of each text, shape (n,), and all vectors in order, shape (their sum, dimension).
+
+        Raises:
+            InputError: the model reads other tokens than those that the vectors are of.
         """
-        rows = []
+        rows, read = [], self.encoder.offsets(texts)
+        if [len(offsets) for offsets in read] != lengths.tolist():
+            raise other_tokens()
         of_texts = np.split(vectors, np.cumsum(lengths)[:-1]) if len(texts) else []
-        for text, own, offsets in zip(texts, of_texts, self.encoder.offsets(texts), strict=True):
+        for text, own, offsets in zip(texts, of_texts, read, strict=True):
             parts = [_with_codes(own, None, self.words.codes(text, offsets) if self.words else None)]
             for mention in self.mentions(text):
                 tokens = own[mention_tokens(offsets, mention)]
@@ -312,15 +317,15 @@ def build_coded_vectors(
     Returns:
         the folder, with the seconds to build both.
     """
-    exact: CodedOptions = replace(options, dtype="float32") if options.dtype == "int8" else options
+    of_model: CodedOptions = replace(options, dtype="float32") if options.dtype == "int8" else options
 
     @cache
     def plain() -> Stored:
-        return build_token_vectors(encoder.encoder, exact, context)
+        return build_token_vectors(encoder.encoder, of_model, context)
 
     @cache
     def tokens() -> StoredVectors:
-        return open_built(plain().folder, DTYPES[exact.dtype])
+        return open_built(plain().folder, DTYPES[of_model.dtype])
 
     def encode(first: int, texts: list[str]) -> Arrays:
         starts = tokens().starts[first : first + len(texts) + 1]

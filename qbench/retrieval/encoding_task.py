@@ -41,7 +41,12 @@ class Loader:
             InputError: the model is missing, not whole, or of another kind.
             MissingPackageError: a package is not installed.
         """
-        return getattr(import_module(self.module), self.function)(model, **self.options)
+        return _function(self.module, self.function)(model, **self.options)
+
+
+def _function(module: str, name: str) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
 
 
 def encoding(load: Loader, model: str, make: Callable[..., Arrays], **how: Any) -> Task:
@@ -66,8 +71,8 @@ def block(first: int, texts: Sequence[str], ids: Sequence[str]) -> Chunk:
 def tools(options: Mapping[str, Any]) -> tuple[Any, Callable[..., Arrays]]:
     """The encoder, and what makes arrays with it."""
     make = options["make"]
-    function = getattr(import_module(make["module"]), make["function"])
-    return Loader(**options["load"])(options["model"]), partial(function, **make["options"])
+    encode = partial(_function(make["module"], make["function"]), **make["options"])
+    return Loader(**options["load"])(options["model"]), encode
 
 
 def process(payload: str, encoder: Any, make: Callable[..., Arrays]) -> Shard:

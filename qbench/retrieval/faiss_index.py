@@ -5,17 +5,20 @@ Of faiss' indexes we take the inverted file (IVF): k-means parts the vectors int
 (30,000 vectors of 384 numbers, one thread), its graph depends on the order in which threads insert, and all of it must
 be in memory. An inverted file is the same for the same vectors, and is read from disk where it is touched. faiss has a
 copy of each vector: as precise as they are, or product-quantised (IVF-PQ), 16 times smaller than single precision.
-Copies are in memory while they are made, at most `PART_BYTES` of them: more are written to several files, whose lists
-have the same centroids, so that a query looks into the same lists as in one file, part after part. Vectors themselves
-are read in blocks, from files that are mapped into memory.
+About `ENOUGH` bytes of copies are in memory while they are made: more are written to scratch files, whose lists are
+then put together on disk. Vectors themselves are read in blocks, from files that are mapped into memory.
 
 Needs the extra `faiss`.
 """
 
 from __future__ import annotations
 
+import ctypes
 import math
-from collections.abc import Mapping
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -35,7 +38,9 @@ from qbench.scoring.nearest import ROWS
 from qbench.scoring.ranking import top_k
 from qbench.store import atomic_file, read_json, write_json
 
-FILE = "vectors.{part}.faiss"
+FILE = "vectors.faiss"
+LISTS = "vectors.ivfdata"
+"""The lists of an index that was put together on disk; `FILE` has its centroids."""
 RECALL = "recall.json"
 
 PER_LIST = 39
@@ -57,11 +62,11 @@ LEAST = 256 * PER_LIST
 QUERIES, NEAREST = 64, 100
 """Recall is measured with so many vectors, spread over the corpus, and so many nearest ones of each, or the depth."""
 
-BYTES_OF_TEXT = 8
-"""Of the number of a copy's text."""
+ENOUGH = 1 << 29
+"""Bytes of copies, and of the numbers of their texts, that are written to a scratch file, so that memory is free."""
 
-PART_BYTES = 1 << 29
-"""Copies, with the numbers of their texts, that are in memory at a time while an index is built."""
+_NUMBER = 8
+"""Bytes of a text's number."""
 
 Copy = Literal["whole", "pq"]
 
@@ -71,15 +76,15 @@ _KINDS: Mapping[type[Codec], str] = {Float32: "Flat", Float16: "SQfp16"}
 
 @dataclass(frozen=True)
 class FaissIndex:
-    """An inverted file in one or several parts, and the share of it that a query looks at.
+    """An inverted file, and the share of it that a query looks at.
 
     Attributes:
-        parts: indexes of faiss whose lists have the same centroids; a list of the whole is that list in all of them.
+        index: of faiss.
         nprobe: lists that a query looks into.
         factor: rows proposed for each one that is asked for.
     """
 
-    parts: tuple[Any, ...]
+    index: Any
     nprobe: int
     factor: int = 1
 
@@ -124,34 +129,20 @@ class FaissIndex:
         Returns:
             two arrays of shape (q, at most k).
         """
-        queries = np.ascontiguousarray(queries, dtype=np.float32)
-        if not len(queries):
-            return np.empty((0, 0), np.float32), np.empty((0, 0), np.int64)
-        nprobe = min(self.nprobe, self.count)
-        near, lists = self.parts[0].quantizer.search(queries, nprobe)
-        found: list[tuple[NDArray[np.float32], NDArray[np.int64]]] = []
-        for part, longest in zip(self.parts, self.longest, strict=True):
-            part.nprobe = nprobe  # faiss reads it there
-            some = min(k, part.ntotal, nprobe * longest)
-            if some:
-                found.append(part.search_preassigned(queries, some, lists, near))
-        if not found:
+        faiss = require_faiss()
+        nprobe = min(self.nprobe, self.index.nlist)
+        k = min(k, self.index.ntotal, nprobe * self.longest)
+        if not len(queries) or not k:
             return np.empty((len(queries), 0), np.float32), np.empty((len(queries), 0), np.int64)
-        if len(found) == 1:
-            return found[0]
-        scores, texts = (np.concatenate(arrays, axis=1) for arrays in zip(*found, strict=True))
-        best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-        return np.take_along_axis(scores, best, axis=1), np.take_along_axis(texts, best, axis=1)
-
-    @property
-    def count(self) -> int:
-        """Number of lists."""
-        return int(self.parts[0].nlist)
+        parameters = faiss.SearchParametersIVF(nprobe=nprobe)
+        scores, texts = self.index.search(np.ascontiguousarray(queries, dtype=np.float32), k, params=parameters)
+        return scores, texts
 
     @cached_property
-    def longest(self) -> list[int]:
-        """Number of vectors in the longest list of each part."""
-        return [max(map(part.invlists.list_size, range(part.nlist)), default=0) for part in self.parts]
+    def longest(self) -> int:
+        """Number of vectors in the longest list."""
+        lists = self.index.invlists
+        return max((lists.list_size(number) for number in range(self.index.nlist)), default=0)
 
 
 def require_faiss() -> Any:
@@ -176,19 +167,28 @@ def build_faiss(
         copy: what faiss keeps of a vector.
     """
     faiss = require_faiss()
+    from faiss.contrib.ondisk import merge_ondisk
 
     def make(folder: Path) -> None:
-        index, part = _trained(vectors, copy), 0
-        for start in range(0, len(vectors), ROWS):
-            if index.ntotal * (index.code_size + BYTES_OF_TEXT) >= PART_BYTES:
-                _write(index, folder, part)
-                index.reset()  # what it has learnt stays
-                part += 1
-            end = min(start + ROWS, len(vectors))
-            texts = np.searchsorted(vectors.starts, np.arange(start, end), side="right") - 1
-            index.add_with_ids(np.ascontiguousarray(vectors.rows(start, end)), texts)
-            progress(end, len(vectors), "indexing")
-        _write(index, folder, part)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".parts-") as scratch:
+            trained = _trained(vectors, copy)
+            parts: list[str] = []
+            index = faiss.clone_index(trained)
+            for start in range(0, len(vectors), ROWS):
+                end = min(start + ROWS, len(vectors))
+                texts = np.searchsorted(vectors.starts, np.arange(start, end), side="right") - 1
+                index.add_with_ids(np.ascontiguousarray(vectors.rows(start, end)), texts)
+                if index.ntotal * (index.code_size + _NUMBER) >= ENOUGH and end < len(vectors):
+                    parts.append(_written(index, Path(scratch, str(len(parts)))))
+                    index = faiss.clone_index(trained)
+                progress(end, len(vectors), "indexing")
+            if parts:
+                parts.append(_written(index, Path(scratch, str(len(parts)))))
+                index = trained
+                with _no_output():
+                    merge_ondisk(index, parts, str(folder / LISTS))
+            with atomic_file(folder / FILE) as temporary:
+                faiss.write_index(index, str(temporary))
 
     params = {"vectors": key, "per_list": PER_LIST, "sample": SAMPLE, "seed": SEED}
     params |= {"copy": copy} if copy == "pq" else {}
@@ -251,31 +251,42 @@ def _trained(vectors: StoredVectors, copy: Copy) -> Any:
     return index
 
 
-def _write(index: Any, folder: Path, part: int) -> None:
-    with atomic_file(folder / FILE.format(part=part)) as temporary:
-        require_faiss().write_index(index, str(temporary))
+def _written(index: Any, path: Path) -> str:
+    require_faiss().write_index(index, str(path))
+    return str(path)
+
+
+@contextmanager
+def _no_output() -> Iterator[None]:
+    """Nothing reaches standard output, where faiss prints what it does to a file."""
+    library = ctypes.CDLL(None if os.name == "posix" else "msvcrt")
+    kept = os.dup(1)
+    try:
+        with Path(os.devnull).open("wb") as nothing:
+            os.dup2(nothing.fileno(), 1)
+            yield
+            library.fflush(None)  # what is printed later goes where it should
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def open_faiss(folder: Path, nprobe: int, copy: Copy = "whole") -> FaissIndex:
     """The index that `build_faiss` wrote, its lists read from disk where they are touched.
 
     Raises:
-        InputError: a file is damaged.
+        InputError: the file is damaged.
     """
-    return FaissIndex(tuple(map(_read, parts_in(folder))), nprobe, FACTOR if copy == "pq" else 1)
-
-
-def parts_in(folder: Path) -> list[Path]:
-    """The files of an index, in the order in which they were written."""
-    count = len(list(folder.glob(FILE.format(part="*"))))
-    return [folder / FILE.format(part=part) for part in range(max(count, 1))]
-
-
-def _read(path: Path) -> Any:
     faiss = require_faiss()
     try:
-        return faiss.read_index(str(path), faiss.IO_FLAG_MMAP)
+        index = faiss.read_index(str(folder / FILE), faiss.IO_FLAG_MMAP)
+        lists = faiss.downcast_InvertedLists(index.invlists)
+        if Path(getattr(lists, "filename", "")).name == LISTS:
+            # They know the file where it was written. IO_FLAG_ONDISK_SAME_DIR says so on standard output.
+            lists.filename = str(folder / LISTS)
+            lists.do_mmap()
+        return FaissIndex(index, nprobe, FACTOR if copy == "pq" else 1)
     except RuntimeError as fault:
         raise InputError(
-            "the index cannot be read", file=path, remedy="Remove its folder: it is built again"
+            "the index cannot be read", file=folder / FILE, remedy="Remove its folder: it is built again"
         ) from fault

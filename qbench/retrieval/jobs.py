@@ -47,7 +47,7 @@ class ExecuteOptions:
         workers: processes that extract; as many as cores by default.
         progress: reports the number of queries done.
         access: how servers may be used; by default without a limit, their answers recorded in the folder of the runs.
-        engine: what extracts, and encodes documents with one vector each; processes of this machine, and this process,
+        engine: what extracts, and encodes documents; processes of this machine, and this process,
             by default. It changes no result.
     """
 

@@ -195,9 +195,14 @@ def check_late_interaction(
     dimension: int,
     token_ids: TokenIds | None = None,
 ) -> None:
-    """What can be refused before documents are encoded; arguments and errors as in `refuse_unfit`.
+    """Refuse what can be refused before documents are encoded.
+
+    Args:
+        stage, params, dimension, token_ids: as in `refuse_unfit`.
+        options: of the system.
 
     Raises:
+        InputError, OptionError: as in `refuse_unfit`.
         MissingPackageError: faiss is asked for and not installed.
     """
     if options.engine == "faiss":
@@ -271,7 +276,7 @@ def _probing(
         return partial(candidates, index, nprobe=options.nprobe, count=count), built, parts
     built = build_faiss(tokens, key, context.root, context.progress, options.copy)
     lists = open_faiss(built.folder, options.nprobe, options.copy)
-    return partial(lists.texts, count=count), built, {"faiss_lists": lists.count}
+    return partial(lists.texts, count=count), built, {"faiss_lists": lists.index.nlist}
 
 
 def token_notes(

@@ -358,9 +358,14 @@ def tokens_of_corpus(vectors: StoredVectors, token_ids: TokenIds, context: Ranke
     texts, _ = distinct(context.corpus["passage"])
     lengths, tokens = token_ids(texts.to_list())
     if not np.array_equal(lengths, np.diff(vectors.starts)):
-        remedy = "Build the index again with this version of its model"
-        raise InputError("the model reads other tokens than those whose vectors are stored", remedy=remedy)
+        raise other_tokens()
     return tokens
+
+
+def other_tokens() -> InputError:
+    """The error of stored vectors whose number is not that of the tokens that their model reads."""
+    remedy = "Build the index again with this version of its model"
+    return InputError("the model reads other tokens than those whose vectors are stored", remedy=remedy)
 
 
 def _compressed(

@@ -16,9 +16,9 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from qbench.number_sets import sorted_set
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
-from qbench.ranges import distinct
 from qbench.scoring.kmeans import assigned, kmeans
 from qbench.scoring.maxsim import ROWS, Tokens, blocks
 from qbench.scoring.ranking import top_k
@@ -95,7 +95,7 @@ def build_centroids(
             borders = tokens.starts[first : last + 1]
             labels, _ = assigned(tokens.rows(int(borders[0]), int(borders[-1])), centroids, spherical=True)
             owners = np.repeat(np.arange(last - first), np.diff(borders))
-            pairs = distinct(owners * count + labels)
+            pairs = sorted_set(owners * count + labels)
             sizes[first:last] = np.bincount(pairs // count, minlength=last - first)
             some = (pairs % count).astype(np.int32)
             held += np.bincount(some, minlength=count)

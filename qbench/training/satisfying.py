@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.errors import InputError
+from qbench.number_sets import in_both, sorted_set
 from qbench.quantities.conditions import MET, verdicts
 from qbench.quantities.types import Condition
 from qbench.randomness import generator
-from qbench.ranges import distinct
 from qbench.training.triples import Drawn, Triples, Values
 
 MOST = 64
@@ -37,8 +37,8 @@ def satisfying(stated: Mapping[str, Values], conditions: Sequence[Condition]) ->
         if of_unit is None:
             return np.empty(0, np.int64)
         met = verdicts(of_unit.low, of_unit.high, of_unit.comparators, condition, of_unit.changes) == MET
-        texts = distinct(of_unit.texts[met])
-        found = texts if found is None else np.intersect1d(found, texts, assume_unique=True)
+        texts = sorted_set(of_unit.texts[met])
+        found = texts if found is None else in_both(found, texts)
     return np.empty(0, np.int64) if found is None else found
 
 

@@ -72,6 +72,27 @@ def test_it_is_what_the_equations_say(encoder, saved, role):
         np.testing.assert_allclose(part, by_hand(saved, text, role), atol=1e-5)
 
 
+@pytest.mark.parametrize("role", ["query", "document"])
+def test_offsets_are_the_characters_of_each_vector(plain, role):
+    texts = ["the revenue, of 2020.", "", "...", "revenue", "the revenue, " * 40, "tax"]
+    for limit in (0, 9):
+        encoder = load_multi_vector_encoder(str(plain), batch=4, max_length=limit)
+        lengths, _ = encoder.encode(texts, role)
+        found = encoder.offsets(texts, role)
+        assert [len(spans) for spans in found] == lengths.tolist()
+        said = [
+            [text[start:end] for start, end in spans if end > start] for text, spans in zip(texts, found, strict=True)
+        ]
+        if role == "document":  # without punctuation
+            assert said[0] == ["the", "revenue", "of", "2020"]
+            assert said[1:3] == [[], []]
+            assert len(said[4]) < 80
+        else:
+            assert said[0] == ["the", "revenue", ",", "of", "2020", "."]
+        assert said[3] == ["revenue"]
+        assert (found[3][0], found[3][-1]) == ((0, 0), (0, 0)), "markers"
+
+
 def test_queries_are_filled_up_and_long_ones_stay_whole(encoder):
     lengths, _ = encoder.encode(["", "the revenue", "the " * 29, "the " * 40], "query")
     assert lengths.tolist() == [QUERY_LENGTH, QUERY_LENGTH, QUERY_LENGTH, 43]

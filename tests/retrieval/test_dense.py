@@ -17,7 +17,7 @@ from qbench.models import single_vector
 from qbench.retrieval import dense as module
 from qbench.retrieval.dense import Dense
 from qbench.retrieval.entries import REGISTRY
-from qbench.retrieval.faiss_index import FILE, build_faiss, lists_of, measured_recall, open_faiss, parts_in
+from qbench.retrieval.faiss_index import FILE, LISTS, build_faiss, lists_of, measured_recall, open_faiss
 from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.rankers import RankerContext, Search
 from qbench.retrieval.shared_texts import SharedTexts
@@ -183,10 +183,10 @@ def test_faiss_is_a_part_of_the_index_and_the_same_again(tiny, tmp_path):
     assert found.size > plain.size + 96 * 32 * 4
     assert found.seconds > plain.seconds
     other = dense(tiny, tmp_path / "a", engine="faiss", nprobe=1)
-    assert len(list((tmp_path / "a").rglob(FILE.format(part=0)))) == 1
+    assert len(list((tmp_path / "a").rglob(FILE))) == 1
     assert other.ranker.index.nprobe == 1
     dense(tiny, tmp_path / "b", engine="faiss")
-    one, two = (next((tmp_path / name).rglob(FILE.format(part=0))).read_bytes() for name in "ab")
+    one, two = (next((tmp_path / name).rglob(FILE)).read_bytes() for name in "ab")
     assert one == two
 
 
@@ -199,10 +199,10 @@ def test_all_lists_give_what_exact_search_gives(tiny, tmp_path):
 
 def test_a_damaged_faiss_file_is_named(tiny, tmp_path):
     dense(tiny, tmp_path, engine="faiss")
-    path = next(tmp_path.rglob(FILE.format(part=0)))
+    path = next(tmp_path.rglob(FILE))
     path.write_bytes(b"x" * path.stat().st_size)
     reseal(path.parent)
-    with pytest.raises(InputError, match=r"vectors\.0\.faiss: the index cannot be read"):
+    with pytest.raises(InputError, match=r"vectors.faiss: the index cannot be read"):
         dense(tiny, tmp_path, engine="faiss")
 
 
@@ -262,25 +262,44 @@ def test_quantised_copies_are_small_and_propose_nearly_as_well(tmp_path):
 
 
 @pytest.mark.parametrize("copy", ["whole", "pq"])
-def test_parts_find_what_one_file_finds(tmp_path, monkeypatch, copy):
+def test_lists_that_are_put_together_on_disk_find_the_same(tmp_path, monkeypatch, capfd, copy):
     vectors, asked = np.split(clustered(60_030), [60_000])
+    vectors[30_000:] = vectors[:30_000]  # equal scores in different parts
     none = np.empty(0, np.int64)
     stored = StoredVectors(
         DTYPES["float32"], {"vectors": vectors}, SharedTexts(none, none), 16, np.arange(0, len(vectors) + 1, 2)
     )
-    one = build_faiss(stored, "key", tmp_path / "one", copy=copy)
-    monkeypatch.setattr("qbench.retrieval.faiss_index.PART_BYTES", 1 << 17)
-    several = build_faiss(stored, "key", tmp_path / "several", copy=copy)
-    assert len(parts_in(one.folder)) == 1
-    assert len(parts_in(several.folder)) > 2
+    memory = build_faiss(stored, "key", tmp_path / "memory", copy=copy)
+    monkeypatch.setattr("qbench.retrieval.faiss_index.ENOUGH", 1 << 18)
+    monkeypatch.setattr("qbench.retrieval.faiss_index.ROWS", 1000)
+    parts = []
+    monkeypatch.setattr("faiss.contrib.ondisk.merge_ondisk", _noting(parts))
+    disk = build_faiss(stored, "key", tmp_path / "disk", copy=copy)
+    assert [path.name for path in disk.folder.rglob("*") if path.name.startswith(".")] == []
+    assert not (memory.folder / LISTS).exists()
+    assert (disk.folder / LISTS).stat().st_size >= 60_000 * 8
+    assert len(parts) > 2
+    moved = tmp_path / "elsewhere"
+    shutil.move(disk.folder, moved)
     for nprobe in (1, 8, 10_000):
-        whole, parts = (open_faiss(built.folder, nprobe, copy) for built in (one, several))
+        one, other = (open_faiss(folder, nprobe, copy) for folder in (memory.folder, moved))
         for k in (1, 50, 40_000):
-            assert all(map(np.array_equal, whole.propose(asked, k), parts.propose(asked, k)))
-        assert np.array_equal(whole.texts(asked[:4], 100), parts.texts(asked[:4], 100))
-    parts_in(several.folder)[1].write_bytes(b"")
-    with pytest.raises(InputError, match=r"vectors\.1\.faiss"):
-        open_faiss(several.folder, 8, copy)
+            assert all(map(np.array_equal, one.propose(asked, k), other.propose(asked, k)))
+        assert np.array_equal(one.texts(asked[:4], 100), other.texts(asked[:4], 100))
+    assert capfd.readouterr().out == ""
+    (moved / LISTS).unlink()
+    with pytest.raises(InputError, match=r"vectors\.faiss: the index cannot be read"):
+        open_faiss(moved, 8, copy)
+
+
+def _noting(seen):
+    from faiss.contrib.ondisk import merge_ondisk
+
+    def merge(index, parts, path):
+        seen.extend(parts)
+        merge_ondisk(index, parts, path)
+
+    return merge
 
 
 def test_recall_is_reported(tiny, tmp_path):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import shutil
 
+import numpy as np
 import pytest
 
+from qbench.compression.plain import DTYPES
+from qbench.errors import InputError
 from qbench.models.multi_vector import MultiVector
 from qbench.retrieval import coded, dense, late_interaction, sparse
 from qbench.retrieval.grammar import parse_system
@@ -38,9 +41,9 @@ def opened(system, root, engine=None):
     return open_ranker(stage, context)
 
 
-def arrays(root):
-    """The bytes of all arrays below a folder."""
-    files = sorted(path for path in root.rglob("*.npy"))
+def contents(root):
+    """The bytes of all files below a folder that do not say when it was made."""
+    files = (path for path in root.rglob("*") if path.is_file() and path.name not in ("manifest.json", SECONDS))
     return {str(path.relative_to(root)): path.read_bytes() for path in files}
 
 
@@ -56,9 +59,10 @@ def several_blocks(monkeypatch):
     [
         "SBERT(model={})",
         "SBERT(model={}, dtype=int8)",
-        "TCT-ColBERT(model={})",
+        "TCT-ColBERT(model={}, dtype=int8)",
         "SPLADE(model={})",
         "ColBERT(model={}, max_length=12)",
+        "ColBERT(model={}, dtype=float16)",
         "ColBERT(model={}, precision=bfloat16)",
         "ColBERT(model={}, dtype=int8)",
         "CodedColBERT(model={})",
@@ -77,8 +81,8 @@ def test_an_engine_makes_the_same_bytes(tiny, tmp_path, system):
     there = opened(system.format(tiny), tmp_path / "there", counted)
     assert sum(blocks) == BENCHMARK.corpus["text"].n_unique()
     assert len(blocks) > 1
-    assert arrays(tmp_path / "there") == arrays(tmp_path / "here")
-    assert len(arrays(tmp_path / "here")) > 1
+    assert contents(tmp_path / "there") == contents(tmp_path / "here")
+    assert len(contents(tmp_path / "here")) > 1
     assert there.size == here.size
 
 
@@ -86,7 +90,7 @@ def test_an_engine_makes_the_same_bytes(tiny, tmp_path, system):
 def test_processes_of_their_own_do_so_too(tiny, tmp_path):
     opened(f"ColBERT(model={tiny})", tmp_path / "here")
     opened(f"ColBERT(model={tiny})", tmp_path / "there", in_processes(1))
-    assert arrays(tmp_path / "there") == arrays(tmp_path / "here")
+    assert contents(tmp_path / "there") == contents(tmp_path / "here")
 
 
 @pytest.fixture
@@ -112,7 +116,7 @@ def test_codes_are_put_behind_the_vectors_that_colbert_has(tiny, tmp_path, encod
     assert made.seconds > plain.seconds, "which took time, too"
     opened(f"CodedColBERT(model={tiny})", tmp_path / "alone")
     assert encoded == [*once, *once]
-    assert arrays(tmp_path / "alone") == arrays(tmp_path / "both")
+    assert contents(tmp_path / "alone") == contents(tmp_path / "both")
 
 
 def test_codes_that_are_there_need_no_vectors_of_the_model(tiny, tmp_path, encoded):
@@ -124,3 +128,22 @@ def test_codes_that_are_there_need_no_vectors_of_the_model(tiny, tmp_path, encod
     again = opened(f"CodedColBERT(model={tiny})", tmp_path)
     assert not encoded
     assert (again.seconds, again.size) == (made.seconds, made.size)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
+def test_what_is_stored_is_what_the_model_and_the_codes_give_rounded_once(tiny, tmp_path, dtype):
+    ranker = opened(f"CodedColBERT(model={tiny}, dtype={dtype})", tmp_path).ranker
+    lengths, vectors = ranker.coded.encode(passages(BENCHMARK.corpus)["passage"].unique(maintain_order=True).to_list())
+    assert np.diff(ranker.tokens.starts).tolist() == lengths.tolist()
+    expected = DTYPES[dtype].encode(vectors)
+    assert expected.keys() == ranker.tokens.arrays.keys()
+    for name, array in expected.items():
+        np.testing.assert_array_equal(ranker.tokens.arrays[name], array)
+
+
+def test_vectors_of_other_tokens_are_refused(tiny, tmp_path, monkeypatch):
+    opened(f"ColBERT(model={tiny})", tmp_path)
+    offsets = MultiVector.offsets
+    monkeypatch.setattr(MultiVector, "offsets", lambda *args: [spans[1:] for spans in offsets(*args)])
+    with pytest.raises(InputError, match=r"other tokens than those whose vectors are stored.*Build the index again"):
+        opened(f"CodedColBERT(model={tiny})", tmp_path)

@@ -162,7 +162,7 @@ def test_quantised_copies_of_token_vectors_are_small_and_propose_nearly_as_well(
 
 def test_a_text_without_a_near_vector_is_taken_to_have_the_last_one_found():
     """Two query vectors, two token vectors found for each: the gains over the last are 3 + 0, 0 + 5 and 0."""
-    index = FaissIndex((), 1)
+    index = FaissIndex(None, 1)
     found = np.array([[0, 1, -1], [1, 2, 1]]), np.array([[4, 1, -9], [7, 3, 2]], np.float32)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FaissIndex, "_nearest", lambda self, query, k: found[::-1])

@@ -60,6 +60,7 @@ function tryKeeping() {
   try {
     localStorage.setItem(`${STORE} tried`, "");
     localStorage.removeItem(`${STORE} tried`);
+    kept = true;
   } catch {
     kept = false;
   }

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qbench.ranges import MANY, common, distinct, one_each
+from qbench.number_sets import MANY, in_both, sorted_set, sorted_set_below
 
 NUMBERS = st.lists(st.integers(0, 99), max_size=30)
 
@@ -16,13 +16,13 @@ def test_each_number_once_whatever_the_size_of_the_whole(numbers, kind):
     rows = np.array(numbers, dtype=kind)
     expected = np.unique(rows).astype(np.int64)
     for size in (100, 100 * MANY * 30):  # flags, and sorting
-        found = one_each(rows, size)
+        found = sorted_set_below(rows, size)
         assert found.dtype == np.int64
         assert found.tolist() == expected.tolist()
-    assert distinct(rows).tolist() == expected.tolist()
+    assert sorted_set(rows).tolist() == expected.tolist()
 
 
 @given(NUMBERS, NUMBERS)
 def test_what_is_in_both(a, b):
     one, other = (np.unique(np.array(each, dtype=np.int64)) for each in (a, b))
-    assert common(one, other).tolist() == np.intersect1d(one, other).tolist()
+    assert in_both(one, other).tolist() == np.intersect1d(one, other).tolist()
