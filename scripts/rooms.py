@@ -10,8 +10,8 @@ PACKAGE = Path(__file__).parent.parent / "qbench"
 
 ORDER = """
 errors extras lazy digests options locks swaps store keys artefacts toml_files work sheets randomness progress resources
-pages licences ranges compiling llm models quantities corpora index benchmark generation synth grounding scoring
-compression retrieval evaluation annotation mining training leaderboard publishing cli
+pages licences ranges number_sets compiling llm models quantities corpora index benchmark generation synth grounding
+scoring compression retrieval evaluation annotation mining training leaderboard publishing cli
 """.split()
 """From the ground up; a room imports only rooms that stand before it."""
 
