@@ -28,7 +28,7 @@ from qbench.work.tasks import Shard, Task
 
 LAST = ".labels.json"
 _CODES = ("doc", "concept", "unit", "base")
-_TABLE, _SENTENCES, _SAID = "mentions.arrow", "sentences.arrow", "names.json"
+_TABLE, _SENTENCES, _SAID = "mentions", "sentences", "names.json"
 
 
 def task(index: Index, made: Labeller, folder: Path) -> Task:
@@ -85,15 +85,24 @@ def _mapped(folder: Path, language: str, *, given: bool) -> tuple[Mentions, dict
     return mentions, {split: sentences[f"blocked {split}"].to_numpy() for split in SPLITS}
 
 
-def _write(table: pl.DataFrame, path: Path) -> None:
-    content = table.rechunk().to_arrow(compat_level=pl.CompatLevel.newest())
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, content.schema) as writer:
-        writer.write_table(content)
+def _write(table: pl.DataFrame, folder: Path) -> None:
+    """A file for each column: what is in several pieces is copied into one, and a column is less than a table."""
+    folder.mkdir(exist_ok=True)
+    for place, column in enumerate(table):
+        content = column.rechunk().to_frame().to_arrow(compat_level=pl.CompatLevel.newest())
+        with pa.OSFile(_file(folder, place), "wb") as file, pa.ipc.new_file(file, content.schema) as writer:
+            writer.write_table(content)
 
 
-def _read(path: Path) -> pl.DataFrame:
-    """A table whose columns lie in the mapped file; `pl.read_ipc` would copy them."""
-    return cast(pl.DataFrame, pl.from_arrow(pa.ipc.open_file(pa.memory_map(str(path))).read_all()))
+def _read(folder: Path) -> pl.DataFrame:
+    """A table whose columns lie in mapped files; `pl.read_ipc` would copy them."""
+    files = (pa.memory_map(_file(folder, place)) for place in range(len(list(folder.glob("*.arrow")))))
+    columns = [cast(pl.DataFrame, pl.from_arrow(pa.ipc.open_file(file).read_all())) for file in files]
+    return pl.concat(columns, how="horizontal")
+
+
+def _file(folder: Path, place: int) -> str:
+    return str(folder / f"{place}.arrow")
 
 
 def process(payload: str, made: Labeller) -> Shard:
