@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import NamedTuple
@@ -36,6 +36,9 @@ MIN_SENTENCES = 3
 
 MAX_PAIRS = 8
 """A sentence with more pairs is a flattened table, whose numbers belong to its rows."""
+
+BLOCK = 16_384
+"""Sentences whose pairs are looked at together."""
 
 
 class Pair(NamedTuple):
@@ -179,20 +182,15 @@ def joint_pairs(pairs: Sequence[Pair], mentions: Mentions) -> list[tuple[Pair, .
     a range. In a corpus that came with its quantities and names the things that they are of, only sentences that state
     all of them of one thing count: nobody looks for the price of a notebook with that of an ultrabook.
     """
-    spoken: dict[int, dict[int, set[Span]]] = {}
-    for number, (concept, unit, change) in enumerate(pairs):
-        rows = observed(mentions, (concept,), unit, change)
-        for doc, spans in zip(mentions.doc[rows].tolist(), _stretches(mentions, rows), strict=True):
-            spoken.setdefault(doc, {}).setdefault(number, set()).update(spans)
-    together = [stated for stated in spoken.values() if 2 <= len(stated) <= MAX_PAIRS]
-    named = any(a & b for stated in together for a, b in combinations(stated.values(), 2))
-    counts = Counter(
-        numbers
-        for stated in together
-        for size in (2, 3)
-        for numbers in combinations(stated, size)
-        if not named or set.intersection(*(stated[number] for number in numbers))
-    )
+    counts: Counter[tuple[int, ...]] = Counter()
+    of_one_thing: Counter[tuple[int, ...]] = Counter()
+    for together in _stated_together(pairs, mentions):
+        for numbers in (*combinations(together, 2), *combinations(together, 3)):
+            counts[numbers] += 1
+            if set.intersection(*(together[number] for number in numbers)):
+                of_one_thing[numbers] += 1
+    if of_one_thing:
+        counts = of_one_thing
     words = [folded(pair.concept, mentions.language) for pair in pairs]
     return [
         tuple(pairs[n] for n in numbers)
@@ -200,6 +198,26 @@ def joint_pairs(pairs: Sequence[Pair], mentions: Mentions) -> list[tuple[Pair, .
         if count >= MIN_SENTENCES
         and all(not (words[a] <= words[b] or words[b] <= words[a]) for a, b in combinations(numbers, 2))
     ]
+
+
+def _stated_together(pairs: Sequence[Pair], mentions: Mentions) -> Iterator[dict[int, set[Span]]]:
+    """For each sentence that states several pairs, and no table, their numbers and the stretches that name them.
+
+    Of a block of sentences at a time: sets of all would take ten times the memory of their mentions.
+    """
+    of_pairs = [observed(mentions, (concept,), unit, change) for concept, unit, change in pairs]
+    numbers = np.repeat(np.arange(len(pairs)), np.array([rows.size for rows in of_pairs], dtype=np.int64))
+    rows = np.concatenate([np.empty(0, dtype=np.int64), *of_pairs])
+    order = np.argsort(mentions.doc[rows], kind="stable")
+    numbers, rows = numbers[order], rows[order]
+    docs = mentions.doc[rows]
+    starts = np.flatnonzero(np.diff(docs, prepend=-1))
+    for begin, end in pairwise([*starts[::BLOCK].tolist(), docs.size]):
+        spoken: dict[int, dict[int, set[Span]]] = {}
+        stretches = _stretches(mentions, rows[begin:end])
+        for doc, number, spans in zip(docs[begin:end].tolist(), numbers[begin:end].tolist(), stretches, strict=True):
+            spoken.setdefault(doc, {}).setdefault(number, set()).update(spans)
+        yield from (stated for stated in spoken.values() if 2 <= len(stated) <= MAX_PAIRS)
 
 
 def _stretches(mentions: Mentions, rows: NDArray[np.int64]) -> list[list[Span]]:
