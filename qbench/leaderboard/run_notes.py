@@ -65,7 +65,8 @@ def _stage_notes(meta: Mapping[str, int | float | str]) -> list[str]:
         notes.append(f"{cut} documents are longer than the model reads, and were cut.")
     if "faiss_recall" in meta:
         share = 100 * float(meta["faiss_recall"])
-        notes.append(f"faiss proposes {share:.1f} % of what exact search finds nearest.")
+        whole = " Its copies are whole: the corpus is too small for copy=pq." if "faiss_copy" in meta else ""
+        notes.append(f"faiss proposes {share:.1f} % of what exact search finds nearest.{whole}")
     if "candidate_recall" in meta:
         share, asked = 100 * float(meta["candidate_recall"]), meta["candidate_recall_queries"]
         notes.append(f"candidates hold {share:.1f} % of what exact MaxSim finds best, on {asked} queries of the board.")

@@ -20,7 +20,7 @@ from qbench.models.folders import model_digest, model_folder
 from qbench.models.single_vector import BLOCK, Encoder
 from qbench.models.word_features import encoder_features
 from qbench.retrieval.encoding_task import Loader, encoding
-from qbench.retrieval.faiss_index import FaissIndex, build_faiss, measured_recall, open_faiss, require_faiss
+from qbench.retrieval.faiss_index import FaissIndex, build_faiss, measured_recall, open_faiss, quantises, require_faiss
 from qbench.retrieval.ranker_options import AggretrieverOptions, DenseOptions, TctColbertOptions, VectorOptions
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search
 from qbench.retrieval.stored import Stored
@@ -182,6 +182,8 @@ def opened(
     index = build_faiss(vectors, built.folder.name, context.root, context.progress, options.copy)
     proposing = open_faiss(index.folder, options.nprobe, options.copy)
     meta["faiss_recall"] = round(measured_recall(proposing, index, vectors, context.depth, context.root), 4)
+    if options.copy == "pq" and not quantises(len(vectors), "pq"):
+        meta["faiss_copy"] = "whole"
     dense = replace(dense, index=proposing)
     return OpenedRanker(dense, built.seconds + index.seconds, built.size + index.size, meta)
 

@@ -229,6 +229,11 @@ def lists_of(count: int) -> int:
     return max(1, min(round(4 * math.sqrt(count)), count // PER_LIST))
 
 
+def quantises(count: int, copy: Copy) -> bool:
+    """Whether the copies of `count` vectors are product-quantised."""
+    return copy == "pq" and count >= LEAST
+
+
 def parts_of(dimension: int) -> int:
     """Parts of a vector that are quantised apart, each to a byte: of four numbers, or of more where four do not fit.
 
@@ -241,8 +246,11 @@ def parts_of(dimension: int) -> int:
 def _trained(vectors: StoredVectors, copy: Copy) -> Any:
     faiss = require_faiss()
     lists = lists_of(len(vectors))
-    quantised = copy == "pq" and len(vectors) >= LEAST
-    kind = f"PQ{parts_of(vectors.dimension)}x8" if quantised else _KINDS.get(type(vectors.codec), "SQ8")
+    kind = (
+        f"PQ{parts_of(vectors.dimension)}x8"
+        if quantises(len(vectors), copy)
+        else _KINDS.get(type(vectors.codec), "SQ8")
+    )
     index = faiss.index_factory(vectors.dimension, f"IVF{lists},{kind}", faiss.METRIC_INNER_PRODUCT)
     index.cp.seed = SEED
     if len(vectors):
