@@ -23,7 +23,7 @@ from qbench.generation.gists import ENOUGH, alike, gist, gists
 from qbench.generation.languages import doubts_of
 from qbench.generation.names import Names
 from qbench.generation.rates import RATES
-from qbench.number_sets import MANY, sorted_set, sorted_set_below
+from qbench.number_sets import in_several, sorted_set, sorted_set_below
 from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade, concept_words, stated_concepts
 from qbench.quantities.concept_match import folded as folded
 from qbench.quantities.languages import ENGLISH
@@ -228,13 +228,7 @@ class Mentions:
         """The sentences that say so many of some words."""
         none = np.empty(0, dtype=np.int64)
         lists = [self._said.get(word, none) for word in words]
-        if sum(some.size for some in lists) * MANY > len(self.doc_ids):
-            flags = np.zeros(len(self.doc_ids), dtype=np.int32)
-            for some in lists:
-                flags[some] += 1  # each list has a sentence once
-            return np.flatnonzero(flags >= max(1, number))
-        docs, counts = np.unique(np.concatenate([none, *lists]), return_counts=True)
-        return docs[counts >= max(1, number)]
+        return in_several(lists, max(1, number), len(self.doc_ids))
 
     @cached_property
     def _abbreviations(self) -> Abbreviations:

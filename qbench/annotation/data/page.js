@@ -55,24 +55,21 @@ function restore() {
   }
 }
 
-// Tries it with a name of its own: another window may have kept more under STORE since it was read here.
-function tryKeeping() {
+function store(name, text) {
   try {
-    localStorage.setItem(`${STORE} tried`, "");
-    localStorage.removeItem(`${STORE} tried`);
+    localStorage.setItem(name, text);
     kept = true;
   } catch {
     kept = false;
   }
 }
 
-function keep() {
-  try {
-    localStorage.setItem(STORE, JSON.stringify(state));
-    kept = true;
-  } catch {
-    kept = false;
-  }
+const keep = () => store(STORE, JSON.stringify(state));
+
+// Tries it with a name of its own: another window may have kept more under STORE since it was read here.
+function tryKeeping() {
+  store(`${STORE} tried`, "");
+  if (kept) localStorage.removeItem(`${STORE} tried`);
 }
 
 function changed() {
