@@ -10,20 +10,14 @@ import pytest
 from qbench.compression.plain import DTYPES
 from qbench.errors import InputError
 from qbench.models.multi_vector import MultiVector
-from qbench.retrieval import coded, dense, late_interaction, sparse
-from qbench.retrieval.grammar import parse_system
-from qbench.retrieval.mentions import document_mentions
-from qbench.retrieval.opening import open_ranker
 from qbench.retrieval.passages import passages
-from qbench.retrieval.rankers import RankerContext
 from qbench.retrieval.stored import SECONDS
 from qbench.store import read_json
 from qbench.work.pool import in_processes
 from qbench.work.tasks import in_this_process
 from tests.encoder_factories import tiny_bert
-from tests.numeric_factories import NUMERIC_WORDS, numeric_benchmark
-
-BENCHMARK = numeric_benchmark()
+from tests.numeric_factories import NUMERIC_WORDS
+from tests.retrieval.encoded import BENCHMARK, contents, make_blocks_small, opened
 
 
 @pytest.fixture(scope="module")
@@ -31,26 +25,9 @@ def tiny(tmp_path_factory):
     return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", NUMERIC_WORDS, head=True)
 
 
-def opened(system, root, engine=None):
-    (stage,) = parse_system(system).stages
-    corpus = passages(BENCHMARK.corpus)
-    context = RankerContext(
-        corpus, "key", root, 100, quantities=lambda: document_mentions(BENCHMARK.quantities, corpus["doc_id"]),
-        engine=engine,
-    )  # fmt: skip
-    return open_ranker(stage, context)
-
-
-def contents(root):
-    """The bytes of all files below a folder that do not say when it was made."""
-    files = (path for path in root.rglob("*") if path.is_file() and path.name not in ("manifest.json", SECONDS))
-    return {str(path.relative_to(root)): path.read_bytes() for path in files}
-
-
 @pytest.fixture
 def several_blocks(monkeypatch):
-    for module in (coded, dense, late_interaction, sparse):
-        monkeypatch.setattr(module, "BLOCK", 7)
+    make_blocks_small(monkeypatch)
 
 
 @pytest.mark.usefixtures("several_blocks")

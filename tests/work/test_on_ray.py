@@ -14,6 +14,7 @@ from qbench.errors import InputError, MissingPackageError, OptionError, ServerEr
 from qbench.generation.generate import generate
 from qbench.generation.options import GenerationOptions
 from qbench.index.build import build_index
+from qbench.mining.describe import DESCRIPTIONS, describe
 from qbench.mining.options import JoinOptions
 from qbench.mining.self_join import self_join
 from qbench.mining.terms import term_matrix
@@ -21,7 +22,10 @@ from qbench.work.engines import EngineOptions
 from qbench.work.on_ray import on_ray
 from qbench.work.shards import make_shards
 from qbench.work.tasks import Task, in_this_process
+from tests.encoder_factories import tiny_bert
 from tests.generation.conftest import sentences, write_index
+from tests.numeric_factories import NUMERIC_WORDS
+from tests.retrieval.encoded import contents, make_blocks_small, opened
 from tests.work.test_work import CHUNKS, TASK, chunk, shards
 
 try:
@@ -47,6 +51,11 @@ def cluster():
     made.shutdown()
 
 
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", NUMERIC_WORDS, head=True)
+
+
 def lose_a_node(cluster):
     """Kill a node without notice."""
     # The driver talks to one of the nodes of its machine: with that one, it would be lost itself.
@@ -70,6 +79,47 @@ def test_an_index_has_the_same_bytes(tmp_path, cluster):
     assert here.summary()["quantities"] >= 6
     for name in here.manifest.files:
         assert (here.path / name).read_bytes() == (there.path / name).read_bytes()
+
+
+@needs_ray
+def test_an_index_has_the_same_bytes_though_a_node_is_lost(tmp_path, cluster, monkeypatch):
+    monkeypatch.setattr("qbench.index.chunks.CHUNK", 200)
+    corpus, lost = tmp_path / "laptops.parquet", []
+    texts = [f"Laptop {n} weighs {n % 9 + 1}.2 kg and costs ${n + 300}." for n in range(120)]
+    pl.DataFrame({"doc_id": [f"laptop-{n}" for n in range(120)], "text": texts}).write_parquet(corpus)
+    here = build_index(corpus, tmp_path / "here", workers=1)
+
+    def lose(done, total, name):
+        if done >= 20 and not lost:
+            lost.append(lose_a_node(cluster))
+
+    there = build_index(corpus, tmp_path / "there", engine=on_ray(), progress=lose)
+    assert len(lost) == 1
+    cluster.nodes.append(cluster.add_node(num_cpus=1, object_store_memory=MEMORY))
+    assert here.manifest == there.manifest
+    for name in here.manifest.files:
+        assert (here.path / name).read_bytes() == (there.path / name).read_bytes()
+
+
+@needs_ray
+def test_descriptions_have_the_same_bytes(tmp_path, cluster, monkeypatch):
+    monkeypatch.setattr("qbench.mining.describe.SENTENCES", 10)
+    index = write_index(tmp_path / "index", sentences()).path
+    here = describe(index, tmp_path / "here", workers=1)
+    there = describe(index, tmp_path / "there", engine=on_ray())
+    assert here.manifest == there.manifest
+    assert here.manifest.counts["descriptions"] > 20
+    assert (here.path / DESCRIPTIONS).read_bytes() == (there.path / DESCRIPTIONS).read_bytes()
+
+
+@needs_ray
+@pytest.mark.parametrize("system", ["SBERT", "SPLADE", "ColBERT", "CodedColBERT"])
+def test_encoded_documents_have_the_same_bytes(tmp_path, cluster, monkeypatch, tiny, system):
+    make_blocks_small(monkeypatch)
+    opened(f"{system}(model={tiny})", tmp_path / "here")
+    opened(f"{system}(model={tiny})", tmp_path / "there", on_ray())
+    assert len(contents(tmp_path / "here")) > 1
+    assert contents(tmp_path / "there") == contents(tmp_path / "here")
 
 
 @needs_ray

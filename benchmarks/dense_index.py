@@ -1,0 +1,157 @@
+"""What dense search costs where vectors do not fit in memory: exact, and IVF-PQ (`engine=faiss, copy=pq`) beside it.
+
+Made vectors of 384 numbers and length 1, in single precision, mapped from disk: a topic by Zipf's law, of which there
+are more in a larger corpus, what a text says of it in 48 directions that all topics share, and noise. A query is a
+text, moved. Recall is the share of the 100 nearest by exact search among those that are proposed, as a board states it.
+Both search through the functions that a board calls; the index is built in a fresh process and searched in another.
+Memory is the most that a process had for itself (`RssAnon`) above its start, without pages of mapped files; how little
+the whole can do with, mapped pages included, shows a control group around it:
+
+    python benchmarks/dense_index.py [--sizes 250000 1000000 4000000] [--folder FOLDER]
+    systemd-run --scope -p MemoryMax=4G python benchmarks/dense_index.py --sizes 10000000
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from token_index import peak_of, unit
+
+DIMENSION, SHARED, BLOCK = 384, 48, 50_000
+QUERIES, DEPTH = 64, 100
+NPROBES = (8, 32, 128)
+
+
+def made(path: Path, number: int) -> None:
+    """Write vectors, in blocks."""
+    written = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(number, DIMENSION))
+    random = np.random.default_rng(13)
+    topics = unit(random.normal(size=(int(4 * number**0.5), DIMENSION)))
+    shares = np.cumsum(1.0 / np.arange(1, len(topics) + 1))
+    directions = random.normal(size=(SHARED, DIMENSION)).astype(np.float32) / DIMENSION**0.5
+    for start in range(0, number, BLOCK):
+        size = min(BLOCK, number - start)
+        said = random.standard_normal((size, SHARED), np.float32) @ directions / SHARED**0.5
+        noise = random.standard_normal((size, DIMENSION), np.float32) / DIMENSION**0.5
+        drawn = topics[np.searchsorted(shares, random.random(size) * shares[-1])]
+        written[start : start + size] = unit(drawn + 0.8 * said + 0.3 * noise)
+    written.flush()
+
+
+def opened(path: Path) -> Any:
+    """The vectors as qbench searches them."""
+    from qbench.compression.plain import DTYPES
+    from qbench.retrieval.shared_texts import SharedTexts
+    from qbench.retrieval.vectors import StoredVectors
+
+    vectors, none = np.load(path, mmap_mode="r"), np.empty(0, np.int64)
+    starts = np.arange(len(vectors) + 1)
+    return StoredVectors(
+        DTYPES["float32"], {"vectors": np.asarray(vectors)}, SharedTexts(none, none), DIMENSION, starts
+    )
+
+
+def queries(vectors: Any) -> Any:
+    """Texts spread over the corpus, moved."""
+    moved = np.random.default_rng(14).normal(size=(QUERIES, DIMENSION)) / DIMENSION**0.5
+    return unit(vectors.chosen(vectors.spread_rows(QUERIES)) + 0.3 * moved)
+
+
+def build(path: Path, root: Path) -> dict[str, Any]:
+    """What making the index costs."""
+    from qbench.retrieval.faiss_index import build_faiss
+
+    began = time.perf_counter()
+    built, busy, memory = peak_of(lambda: build_faiss(opened(path), "made", root, copy="pq"))
+    minutes = (time.perf_counter() - began) / 60
+    return {"folder": str(built.folder), "bytes": built.size, "busy": busy, "minutes": minutes, "memory": memory}
+
+
+def search(path: Path, folder: Path) -> list[dict[str, Any]]:
+    """All queries by exact search, asked together, and by the index, one by one."""
+    from qbench.retrieval.faiss_index import open_faiss
+
+    vectors = opened(path)
+    asked = queries(vectors)
+    (best, _), row = timed(lambda: vectors.nearest(asked, DEPTH))
+    rows = [{**row, "how": "exact", "recall": 1.0}]
+    for nprobe in NPROBES:
+        index = open_faiss(folder, nprobe, "pq")
+
+        def one_by_one(index: Any = index) -> list[Any]:
+            found = []
+            for query in asked:
+                (proposed,) = index.propose(query[None], DEPTH)
+                vectors.products(proposed, query)
+                found.append(proposed)
+            return found
+
+        found, row = timed(one_by_one)
+        recall = float(np.mean([np.isin(docs, some).mean() for docs, some in zip(best, found, strict=True)]))
+        rows.append({**row, "how": f"IVF-PQ, nprobe={nprobe}", "recall": recall})
+    return rows
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, dict[str, Any]]:
+    """What a function returns, and its costs for a query."""
+    began = time.perf_counter()
+    result, busy, memory = peak_of(work)
+    return result, {
+        "ms": 1000 * (time.perf_counter() - began) / QUERIES,
+        "busy": 1000 * busy / QUERIES,
+        "memory": memory,
+    }
+
+
+def fresh(*arguments: str) -> Any:
+    """What a part of this script prints in a process of its own."""
+    command = [sys.executable, __file__, "--one", *arguments]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+HEAD = (
+    "| vectors | | recall@100 | ms a query | of the processor | memory of the search |\n|---:|---|---:|---:|---:|---:|"
+)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[250_000, 1_000_000, 4_000_000])
+    parser.add_argument("--folder", type=Path, help="where the vectors are written; a temporary folder by default")
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        what, path, folder = options.one
+        print(json.dumps((build if what == "build" else search)(Path(path), Path(folder))))
+        return
+    print(HEAD)
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        for size in options.sizes:
+            path = Path(folder, f"{size}.npy")
+            made(path, size)
+            built = fresh("build", str(path), folder)
+            for row in fresh("search", str(path), built["folder"]):
+                print(
+                    f"| {size:,} | {row['how']} | {row['recall']:.3f} | {row['ms']:.1f} | {row['busy']:.1f} "
+                    f"| {row['memory'] / 1e6:.1f} MB |"
+                )
+            print(
+                f"| {size:,} | the index: {built['busy']:,.0f} processor seconds, {built['minutes']:.1f} minutes, "
+                f"{built['bytes'] / size:.0f} bytes a vector, {built['memory'] / 1e6:,.0f} MB | | | | |",
+                flush=True,
+            )
+            path.unlink()
+
+
+if __name__ == "__main__":
+    main()
