@@ -7,29 +7,121 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.compiling import compiled, lean
+from qbench.compiling import compiled, lean, merged
+from qbench.scoring.selection_kernel import GROUP, lowest, shrink
+
+BLOCK = 1 << 15
+"""Documents whose sums are made at a time: 256 kB, which stay in a core's cache while list after list is added."""
 
 
-@compiled
-def add(
-    starts: NDArray[np.int64],
+@merged
+def part_end(docs: NDArray[np.int32], low: int, high: int, doc: int) -> int:
+    """The first of the postings low to high whose document is `doc` or a later one, else `high`."""
+    while low < high:
+        middle = (low + high) >> 1
+        if docs[middle] < doc:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@merged
+def add_block(
     docs: NDArray[np.int32],
     weights: NDArray[np.floating[Any]],
-    terms: NDArray[np.int64],
     factors: NDArray[np.float64],
+    at: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    first: int,
+    last: int,
     sums: NDArray[np.float64],
 ) -> None:
-    """Add factor * weight to the sum of every document in the terms' lists.
+    """Add factor * weight to the sum of every document from first to last in some lists.
 
     Args:
-        starts, docs, weights: as in `qbench.scoring.postings.Postings`.
-        terms, factors: shape (m,), of the query.
-        sums: shape (documents,); changed in place, term after term, so that equal input gives equal bits.
+        docs, weights: as in `qbench.scoring.postings.Postings`.
+        factors, at, ends: shape (m,): of each list its factor, the next posting, which moves on, and the end.
+        first, last: range of documents.
+        sums: shape (last - first or more,); changed in place, list after list, so that equal input gives equal bits.
     """
-    for entry in range(terms.size):
-        factor = factors[entry]
-        for posting in range(starts[terms[entry]], starts[terms[entry] + 1]):
-            sums[docs[posting]] += factor * weights[posting]
+    for entry in range(at.size):
+        factor, end = factors[entry], part_end(docs, at[entry], ends[entry], last)
+        for posting in range(at[entry], end):
+            sums[docs[posting] - first] += factor * weights[posting]
+        at[entry] = end
+
+
+@lean
+def add(
+    docs: NDArray[np.int32],
+    weights: NDArray[np.floating[Any]],
+    factors: NDArray[np.float64],
+    at: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    sums: NDArray[np.float64],
+) -> None:
+    """Add factor * weight to the sum of every document in some lists.
+
+    Args:
+        docs, weights, factors, at, ends: as in `add_block`.
+        sums: shape (documents,); changed in place.
+    """
+    for first in range(0, sums.size, BLOCK):
+        last = min(first + BLOCK, sums.size)
+        add_block(docs, weights, factors, at, ends, first, last, sums[first:last])
+
+
+@lean
+def best(
+    docs: NDArray[np.int32],
+    weights: NDArray[np.floating[Any]],
+    factors: NDArray[np.float64],
+    at: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    size: int,
+    k: int,
+    sums: NDArray[np.float64],
+    found: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    spare: NDArray[np.float64],
+) -> int:
+    """The k documents with the highest sums above zero, ascending, and these; of equal ones the first count.
+
+    No more than the sums of a block are in memory.
+
+    Args:
+        docs, weights, factors, at, ends: as in `add_block`.
+        size: number of documents.
+        k: from 1.
+        sums: shape (BLOCK,), working memory.
+        found, scores: shape (k + GROUP or more,), written.
+        spare: of that shape, working memory.
+
+    Returns:
+        how many there are.
+    """
+    count, least = 0, 0.0  # a sum counts that is higher
+    for first in range(0, size, BLOCK):
+        last = min(first + BLOCK, size)
+        sums[:] = 0.0
+        add_block(docs, weights, factors, at, ends, first, last, sums)
+        for start in range(0, last - first, GROUP):
+            some, higher = sums[start : start + GROUP], 0
+            for doc in range(GROUP):  # from 0, so that one instruction does several of them
+                higher += some[doc] > least
+            if not higher:
+                continue
+            if count + GROUP > found.size:
+                shrink(found, scores, spare, count, k)
+                count, least = k, lowest(scores, k)
+            for doc in range(min(GROUP, last - first - start)):
+                # Written down before it is known to be one: a branch that nobody can foresee takes longer.
+                found[count], scores[count] = first + start + doc, some[doc]
+                count += some[doc] > least
+    if count > k:
+        shrink(found, scores, spare, count, k)
+    return min(count, k)
 
 
 @compiled

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.scoring.ranking import LARGE, LEAST, best_above, selected, top_k
+from qbench.scoring.ranking import LARGE, LEAST, selected, top_k
 
 Terms = Sequence[int] | NDArray[np.integer[Any]]
 
@@ -66,9 +66,7 @@ def score(postings: Postings, terms: Terms, factors: NDArray[np.floating[Any]] |
         from qbench.scoring.posting_kernel import add
 
         sums_of_all = np.zeros(postings.size)
-        numbers = np.asarray(terms, np.int64)
-        doubles = np.ones(numbers.size) if factors is None else np.asarray(factors, np.float64)
-        add(postings.starts, postings.docs, postings.weights, numbers, doubles, sums_of_all)
+        add(*_lists(postings, terms, factors), sums_of_all)
         return sums_of_all
     parts = [postings.of(term) for term in terms]
     if not parts:
@@ -79,6 +77,15 @@ def score(postings: Postings, terms: Terms, factors: NDArray[np.floating[Any]] |
         np.float64, copy=False
     )
     return totals
+
+
+def _lists(
+    postings: Postings, terms: Terms, factors: NDArray[np.floating[Any]] | None = None
+) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """What the compiled loops take: documents and weights of all lists, the factor of each term, its list's ends."""
+    numbers = np.asarray(terms, np.int64)
+    doubles = np.ones(numbers.size) if factors is None else np.asarray(factors, np.float64)
+    return postings.docs, postings.weights, doubles, postings.starts[numbers], postings.starts[numbers + 1]
 
 
 def matching(postings: Postings, terms: Terms, scores: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -127,6 +134,10 @@ def sums(postings: Postings, terms: Terms) -> NDArray[np.float64] | None:
     return score(postings, terms) if postings.size >= LARGE and _all_positive(postings, terms) else None
 
 
+SHARE = 10
+"""One in so many documents may be wanted of `best` for the loop that keeps no others."""
+
+
 def best(postings: Postings, terms: Terms, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """The k best of `hits`, best first; of equal scores the lower document first. No others are written down.
 
@@ -134,12 +145,20 @@ def best(postings: Postings, terms: Terms, k: int) -> tuple[NDArray[np.intp], ND
         postings, terms: as for `hits`.
         k: how many; fewer come back where fewer hold a term.
     """
-    if (scores := sums(postings, terms)) is not None and k > 0:
-        chosen = best_above(scores, k)
-        return chosen, scores[chosen]
-    docs, scores = hits(postings, terms)
-    chosen = top_k(scores, k)
-    return docs[chosen], scores[chosen]
+    if not (0 < k * SHARE <= postings.size >= LARGE and _all_positive(postings, terms)):
+        docs, scores = hits(postings, terms)
+        chosen = top_k(scores, k)
+        return docs[chosen], scores[chosen]
+    from qbench.scoring import posting_kernel
+    from qbench.scoring.selection_kernel import GROUP
+
+    # The lowest of those that count rises whenever there is no room: with more room it rises later.
+    room = 2 * k + 4 * GROUP
+    found, theirs, spare = np.empty(room, np.int64), np.empty(room), np.empty(room)
+    sums_of_some = np.empty(posting_kernel.BLOCK)
+    size = posting_kernel.best(*_lists(postings, terms), postings.size, k, sums_of_some, found, theirs, spare)
+    chosen = top_k(theirs[:size], k)
+    return found[chosen], theirs[chosen]
 
 
 MANY = 100
@@ -151,6 +170,7 @@ def load_loops(postings: Postings) -> None:
     if postings.size >= LARGE:
         from qbench.scoring.posting_kernel import collect, held, raise_held
 
+        best(postings, [], 1)
         for few in (postings.docs[:1], np.empty(0, np.int32)):
             _common(few, postings.docs[:1])
         none = score(postings, [], np.empty(0))
