@@ -71,7 +71,7 @@ def build(path: Path, root: Path) -> dict[str, Any]:
     from qbench.retrieval.faiss_index import build_faiss
 
     began = time.perf_counter()
-    built, busy, memory = peak_of(lambda: build_faiss(opened(path), "made", root, copy="pq"))
+    built, busy, memory = peak_of(lambda: build_faiss(opened(path), path.stem, root, copy="pq"))
     minutes = (time.perf_counter() - began) / 60
     return {"folder": str(built.folder), "bytes": built.size, "busy": busy, "minutes": minutes, "memory": memory}
 

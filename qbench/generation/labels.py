@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import combinations, product
 from math import inf
 from typing import Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from qbench.generation.evidence import UNSCALED
@@ -59,7 +59,7 @@ def label(conditions: Sequence[Condition], mentions: Mentions) -> Labels:
     results = [_look_up(condition, mentions) for condition in conditions]
     relevant = reduce(in_both, [docs for docs, _, _ in results])
     if mentions.given and len(conditions) > 1:
-        relevant = relevant[[_of_one_thing(conditions, int(doc), mentions) for doc in relevant]]
+        relevant = relevant[_of_one_thing(conditions, relevant, mentions)]
     grades = reduce(np.minimum, [grades[np.searchsorted(docs, relevant)] for docs, grades, _ in results])
     spoken = np.setdiff1d(reduce(in_both, [docs for _, _, docs in results]), relevant, assume_unique=True)
     broken = np.zeros(spoken.size, dtype=bool)
@@ -71,20 +71,48 @@ def label(conditions: Sequence[Condition], mentions: Mentions) -> Labels:
     return Labels(relevant, grades, relevant[grades == 2], negatives, undecided)
 
 
-def _of_one_thing(conditions: Sequence[Condition], doc: int, mentions: Mentions) -> bool:
+def _of_one_thing(conditions: Sequence[Condition], docs: NDArray[np.int64], mentions: Mentions) -> NDArray[np.bool_]:
     """Whether one thing of a sentence meets all conditions, in a corpus that came with its quantities.
 
     Mentions are of one thing if their concepts share a stretch of the text, which names it. Where no two mentions of
     the sentence share one, it speaks of one thing, unless it states the same concept twice.
+
+    Args:
+        conditions: of the query.
+        docs: shape (n,), sentences in which each condition is met by some mention.
+        mentions: of the corpus.
+
+    Returns:
+        shape (n,).
     """
-    quantities = mentions.quantities(doc)
-    if len(quantities) > 1 and not any({*a.concept_spans} & {*b.concept_spans} for a, b in combinations(quantities, 2)):
-        return len({quantity.concept for quantity in quantities}) == len(quantities)
-    meeting = [
-        [{*quantity.concept_spans} for quantity in quantities if holds([condition], [quantity], given=True) == "yes"]
-        for condition in conditions
-    ]
-    return any(set.intersection(*spans) for spans in product(*meeting))
+    rows = mentions.rows_of_docs(docs)
+    met = [pl.Series(f"met {n}", _met(condition, rows, mentions)) for n, condition in enumerate(conditions)]
+    said = mentions.table[rows].select("concept", "concept_spans").with_row_index("row")
+    said = said.with_columns(*met, doc=pl.Series(mentions.doc[rows]))
+    stretches = said.filter(pl.col("concept_spans").list.len() > 0).explode("concept_spans")
+    named = (
+        stretches.unique(["row", "concept_spans"])
+        .group_by("doc", "concept_spans")
+        .agg(several=pl.len() > 1, all=pl.all_horizontal(pl.col("^met .*$").any()))
+        .group_by("doc")
+        .agg(pl.col("several", "all").any())
+    )
+    found = (
+        said.group_by("doc", maintain_order=True)
+        .agg(single=pl.len() == 1, plain=pl.col("concept").n_unique() == pl.len())
+        .join(named, on="doc", how="left", maintain_order="left")
+        .with_columns(pl.col("several", "all").fill_null(value=False))
+    )
+    by_name = pl.col("single") | pl.col("several")
+    return found.select(pl.when(by_name).then("all").otherwise("plain")).to_series().to_numpy()
+
+
+def _met(condition: Condition, rows: NDArray[np.int64], mentions: Mentions) -> NDArray[np.bool_]:
+    """Shape of `rows`: which mentions surely meet a condition."""
+    answering = np.isin(mentions.concept[rows], mentions.graded(condition.concept)[0])
+    same = mentions.base[rows] == mentions.base_code.get(condition.base_unit, -1)
+    met: NDArray[np.bool_] = answering & same & mentions.sure[rows] & (_codes(condition, rows, mentions) == MET)
+    return met
 
 
 def capped(labels: Labels, mentions: Mentions, options: GenerationOptions) -> Labels:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import combinations, product
 from types import SimpleNamespace
 
 import numpy as np
@@ -203,6 +204,48 @@ def test_with_given_quantities_one_thing_meets_all_conditions():
         labels = label(asked, mentions)
         assert [names[doc] for doc in labels.relevant] == relevant
         assert {names[doc] for doc in labels.undecided} == set(names) - set(relevant)
+
+
+STRETCHES = ((0, 4), (5, 9), (10, 14))
+KINDS = ("price", "fee")
+
+
+@st.composite
+def given_mentions(draw):
+    """The mentions of a sentence, in a corpus that came with its quantities: of things by name, or of nothing named."""
+    found = []
+    for place in range(draw(st.integers(1, 4))):
+        value, kind = float(draw(st.sampled_from([3, 9]))), draw(st.sampled_from(KINDS))
+        spans = tuple(draw(st.lists(st.sampled_from(STRETCHES), max_size=3)))
+        base = Quantity(value, value, "=", "dollar", "currency", "dollar", value, value, (kind,))
+        found.append(replace(base, value_span=(20 + place, 21 + place), concept_spans=spans))
+    return found
+
+
+def _of_one_thing(conditions, quantities):
+    """As the rule says it, of one sentence."""
+    if len(quantities) > 1 and not any({*a.concept_spans} & {*b.concept_spans} for a, b in combinations(quantities, 2)):
+        return len({quantity.concept for quantity in quantities}) == len(quantities)
+    meeting = [
+        [{*quantity.concept_spans} for quantity in quantities if holds([condition], [quantity], given=True) == "yes"]
+        for condition in conditions
+    ]
+    return any(set.intersection(*spans) for spans in product(*meeting))
+
+
+@given(st.lists(given_mentions(), min_size=1, max_size=6))
+def test_what_is_of_one_thing_is_what_the_rule_says_of_each_sentence(said):
+    names = [f"d{number}" for number in range(len(said))]
+    rows = [to_row(name, quantity) for name, found in zip(names, said, strict=True) for quantity in found]
+    table = pl.DataFrame({"doc_id": names, "text": ["some words of twenty and more letters"] * len(said)})
+    asked = [Condition(">", 5, 5, "dollar", "dollar", 5, 5, (kind,)) for kind in KINDS]
+    labels = label(asked, load_mentions(table, pl.DataFrame(rows, schema=quantity_schema()), given=True))
+    expected = [
+        doc
+        for doc, found in enumerate(said)
+        if all(holds([condition], found, given=True) == "yes" for condition in asked) and _of_one_thing(asked, found)
+    ]
+    assert labels.relevant.tolist() == expected
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=14), st.sampled_from([0.0, 0.3, 0.5, 0.8, 1.0]))
