@@ -253,6 +253,9 @@ def _trained(vectors: StoredVectors, copy: Copy) -> Any:
     )
     index = faiss.index_factory(vectors.dimension, f"IVF{lists},{kind}", faiss.METRIC_INNER_PRODUCT)
     index.cp.seed = SEED
+    if hasattr(index, "do_polysemous_training"):
+        # It renumbers codewords for a filter that we do not ask for, which takes minutes, and no score changes.
+        index.do_polysemous_training = False
     if len(vectors):
         # Evenly spread over the corpus, so that no generator has to be agreed on.
         index.train(vectors.chosen(vectors.spread_rows(lists * SAMPLE)))
