@@ -106,9 +106,8 @@ def run_leaderboard(
         by: whether tests, intervals and ranks go by topic, or take each query for independent of all others.
         resamples, seed: resamples and random seed of the significance tests.
         workers: number of processes that extract quantities; the number of cores by default.
-        engine: what extracts quantities, and encodes documents for all models but DeepQuant:
-            `qbench.work.on_ray.on_ray` for a cluster; by default processes of this machine, and this process. It
-            changes no result.
+        engine: what extracts quantities, and encodes documents: `qbench.work.on_ray.on_ray` for a cluster; by
+            default processes of this machine, and this process. It changes no result.
         access: recording, budget and timeouts of systems that call a server; by default unlimited, with answers
             recorded in `work`/answers.sqlite.
         progress: reports progress.

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from qbench.models.deepquant import Contextual, DeepQuant
+from qbench.models.deepquant import Contextual, DeepQuant, load_deepquant
 from qbench.models.finite import check_finite
 from qbench.models.limits import with_smaller_batches
 from qbench.models.multi_vector import WORDS
@@ -187,3 +187,8 @@ class DeepQuantEncoder:
     def _words(words: Tensor, seen: Contextual, place: int) -> Floats:
         rows: Floats = words[place][seen.words[place]].cpu().numpy()
         return rows
+
+
+def load_deepquant_encoder(model: str, max_length: int = 0) -> DeepQuantEncoder:
+    """A trained DeepQuant, ready to encode; arguments and errors are those of `load_deepquant`."""
+    return DeepQuantEncoder(load_deepquant(model, max_length))

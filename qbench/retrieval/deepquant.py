@@ -8,7 +8,7 @@ Source: *DeepQuant* 3.9 and appendix C.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from qbench.models.folders import model_digest, model_folder
 from qbench.models.numbers import Number
 from qbench.quantities.mentions import quantity_text
 from qbench.quantities.written import asked_numbers, stated_numbers
+from qbench.retrieval.encoding_task import Loader, encoding
 from qbench.retrieval.late_interaction import BLOCK, nearest, token_notes
 from qbench.retrieval.ranker_options import DeepQuantOptions
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search, TermScore
@@ -31,6 +32,7 @@ from qbench.retrieval.systems import Stage
 from qbench.retrieval.vector_ranker import VectorRanker
 from qbench.retrieval.vectors import LENGTHS, StoredVectors, TokenIds, build_vectors, open_vectors, refuse_unfit
 from qbench.scoring.number_relevance import AskedNumbers, StatedNumbers, number_relevance, scored, search
+from qbench.scoring.quantised import Precision
 
 if TYPE_CHECKING:
     from qbench.models.deepquant_encoder import DeepQuantEncoder
@@ -111,10 +113,8 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
         MissingPackageError: torch is not installed.
     """
     require_neural()  # its modules import torch
-    from qbench.models.deepquant import load_deepquant
-    from qbench.models.deepquant_encoder import DeepQuantEncoder
-
-    encoder = DeepQuantEncoder(load_deepquant(options.model, options.max_length))
+    load = Loader("qbench.models.deepquant_encoder", "load_deepquant_encoder", {"max_length": options.max_length})
+    encoder: DeepQuantEncoder = load(options.model)
     mentions = context.quantities()
     mentions_of = mentions_by_text(mentions, context.corpus["passage"])
     params = {
@@ -123,8 +123,6 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
         "dtype": options.dtype,
         "quantities": mentions.digest,
     }
-    # Units stay whole: an exponential is taken of their products.
-    small = np.float32 if options.dtype == "float32" else np.float16
 
     def stated(text: str) -> list[Number]:
         return stated_numbers(text, mentions_of(text))
@@ -132,18 +130,21 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
     def token_ids(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return encoder.token_ids(texts, [stated(text) for text in texts])
 
-    def encode(_: int, texts: list[str]) -> Arrays:
-        made = encoder.documents(texts, [stated(text) for text in texts])
-        return {
-            LENGTHS: made.lengths,
-            **DTYPES[options.dtype].encode(made.vectors),
-            ".counts": made.counts,
-            f".{_TOWERS}": _clipped(made.towers, small),
-            f".{_UNITS}": made.units,
-        }
+    def numbers_of(texts: Sequence[str]) -> list[list[tuple[Any, ...]]]:
+        return [[astuple(number) for number in stated(text)] for text in texts]
 
+    def encode(_: int, texts: list[str]) -> Arrays:
+        return number_arrays(encoder, texts, numbers_of(texts), options.dtype)
+
+    task = encoding(load, options.model, number_arrays, dtype=options.dtype)
     refuse_unfit(stage, params, encoder.dimension, token_ids)
-    built = build_vectors("token vectors", encoder, encode, params, context, block=BLOCK, finish=_save_numbers)
+    built = build_vectors(
+        *("token vectors", encoder, encode, params, context),
+        block=BLOCK,
+        finish=_save_numbers,
+        task=task,
+        beside=numbers_of,
+    )
     tokens, held = open_vectors(built, options.dtype, stage, context, token_ids)
     numbers = open_numbers(built.folder)
     if stage.compression is not None:
@@ -152,6 +153,36 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
     meta = {**token_notes(tokens, held, stage, context), "numbers": int(numbers.starts[-1])}
     ranker = NumberInteraction(encoder, tokens, numbers, context.depth, token_ids, stated)
     return OpenedRanker(ranker, held.seconds, held.size, meta)
+
+
+def number_arrays(
+    encoder: DeepQuantEncoder, texts: Sequence[str], numbers: Sequence[Sequence[Sequence[Any]]], dtype: Precision
+) -> Arrays:
+    """The arrays of some texts as they are stored.
+
+    Args:
+        encoder: makes them.
+        texts: to be encoded.
+        numbers: those of each text, each as a tuple of the attributes of `Number`; lists will do, as JSON has them.
+        dtype: how the numbers of vectors are stored.
+    """
+    stated = [
+        [
+            Number(value, unit, tuple(span), unit_span and tuple(unit_span), *others)
+            for value, unit, span, unit_span, *others in some
+        ]
+        for some in numbers
+    ]
+    made = encoder.documents(texts, stated)
+    # Units stay whole: an exponential is taken of their products.
+    small = np.float32 if dtype == "float32" else np.float16
+    return {
+        LENGTHS: made.lengths,
+        **DTYPES[dtype].encode(made.vectors),
+        ".counts": made.counts,
+        f".{_TOWERS}": _clipped(made.towers, small),
+        f".{_UNITS}": made.units,
+    }
 
 
 def open_numbers(folder: Path) -> StatedNumbers:

@@ -55,16 +55,24 @@ def encoding(load: Loader, model: str, make: Callable[..., Arrays], **how: Any) 
     Args:
         load: opens it.
         model: folder, or name on the hub.
-        make: a function of a module, which gives the arrays of some texts: of an encoder, the texts and `how`.
+        make: a function of a module, which gives the arrays of some texts: of an encoder, the texts, what stands beside
+            them in a block, and `how`.
         how: as JSON can hold it.
     """
     made = {"module": make.__module__, "function": make.__name__, "options": how}
     return Task(__name__, {"load": asdict(load), "model": model, "make": made})
 
 
-def block(first: int, texts: Sequence[str], ids: Sequence[str]) -> Chunk:
-    """A block of texts, each with the id of its document, for messages; `first` is the position of the first text."""
-    payload, digest = payload_of([list(texts), list(ids)])
+def block(first: int, texts: Sequence[str], ids: Sequence[str], *beside: Sequence[Any]) -> Chunk:
+    """A block of texts.
+
+    Args:
+        first: position of the first text.
+        texts: to be encoded.
+        ids: of their documents, for messages.
+        beside: what the encoder reads besides each text, as JSON can hold it.
+    """
+    payload, digest = payload_of([list(texts), list(ids), *map(list, beside)])
     return Chunk(f"{first:012d}-{digest}", len(texts), payload)
 
 
@@ -81,9 +89,9 @@ def process(payload: str, encoder: Any, make: Callable[..., Arrays]) -> Shard:
     Raises:
         InputError: a vector is not finite; names its document.
     """
-    texts, ids = json.loads(payload)
+    texts, ids, *beside = json.loads(payload)
     with naming(texts, 0, lambda position: ids[position]):
-        return shard({**make(encoder, texts), CUT: encoder.cut(texts)}, len(texts))
+        return shard({**make(encoder, texts, *beside), CUT: encoder.cut(texts)}, len(texts))
 
 
 LAST = "+"

@@ -79,6 +79,7 @@ def build_vectors(
     block: int,
     finish: Callable[[Path], Mapping[str, Any]] | None = None,
     task: Task | None = None,
+    beside: Callable[[Sequence[str]], Sequence[Any]] | None = None,
     needs: Callable[[], Stored] | None = None,
 ) -> Stored:
     """The vectors of the distinct passages on disk, encoded if they are not there yet; an interrupted call resumes.
@@ -95,6 +96,7 @@ def build_vectors(
         finish: writes what is derived from the arrays into the folder, and returns notes on it.
         task: does the same as `encode` and `encoder` (`qbench.retrieval.encoding_task`): where the context has an
             engine, that runs it.
+        beside: what the task reads besides each of some texts, as JSON can hold it.
         needs: as in `stored`.
 
     Raises:
@@ -112,11 +114,13 @@ def build_vectors(
 
         give: Callable[[int, int], Arrays] = arrays
         if task is not None and context.engine is not None and len(texts):
-            blocks = (
-                encoding_task.block(first, some, [ids[shared.first(text)] for text in range(first, first + len(some))])
-                for first in range(0, len(texts), block)
-                for some in [texts[first : first + block].to_list()]
-            )
+
+            def part(first: int) -> Chunk:
+                some = texts[first : first + block].to_list()
+                of_texts = [ids[shared.first(text)] for text in range(first, first + len(some))]
+                return encoding_task.block(first, some, of_texts, *([beside(some)] if beside else []))
+
+            blocks = map(part, range(0, len(texts), block))
             give = _from_shards(task, blocks, len(texts), folder / FOLDER, context, block)
         names = write_rows(folder, len(texts), give, context.progress, block=block)
         save_arrays(folder, dict(zip(_SHARED, (shared.starts, shared.docs), strict=True)))

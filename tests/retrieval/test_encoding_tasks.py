@@ -16,6 +16,7 @@ from qbench.store import read_json
 from qbench.work.pool import in_processes
 from qbench.work.tasks import in_this_process
 from tests.encoder_factories import tiny_bert
+from tests.number_factories import random_deepquant
 from tests.numeric_factories import NUMERIC_WORDS
 from tests.retrieval.encoded import BENCHMARK, contents, make_blocks_small, opened
 
@@ -23,6 +24,12 @@ from tests.retrieval.encoded import BENCHMARK, contents, make_blocks_small, open
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
     return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", NUMERIC_WORDS, head=True)
+
+
+@pytest.fixture(scope="module")
+def models(tiny):
+    """By the system that takes it; the others take the encoder itself."""
+    return {"DeepQuant": random_deepquant(tiny, tiny.parent / "deepquant")}
 
 
 @pytest.fixture
@@ -44,18 +51,20 @@ def several_blocks(monkeypatch):
         "ColBERT(model={}, dtype=int8)",
         "CodedColBERT(model={})",
         "CodedColBERT(model={}, dtype=int8, term_weight=0)",
+        "DeepQuant(model={})",
+        "DeepQuant(model={}, dtype=int8, max_length=12)",
     ],
 )
-def test_an_engine_makes_the_same_bytes(tiny, tmp_path, system):
-    blocks = []
+def test_an_engine_makes_the_same_bytes(tiny, models, tmp_path, system):
+    blocks, model = [], models.get(system.partition("(")[0], tiny)
 
     def counted(task, chunks):
         for chunk, shard in reversed(list(in_this_process(task, chunks))):
             blocks.append(chunk.items)
             yield chunk, shard
 
-    here = opened(system.format(tiny), tmp_path / "here")
-    there = opened(system.format(tiny), tmp_path / "there", counted)
+    here = opened(system.format(model), tmp_path / "here")
+    there = opened(system.format(model), tmp_path / "there", counted)
     assert sum(blocks) == BENCHMARK.corpus["text"].n_unique()
     assert len(blocks) > 1
     assert contents(tmp_path / "there") == contents(tmp_path / "here")

@@ -24,6 +24,7 @@ from qbench.work.shards import make_shards
 from qbench.work.tasks import Task, in_this_process
 from tests.encoder_factories import tiny_bert
 from tests.generation.conftest import sentences, write_index
+from tests.number_factories import random_deepquant
 from tests.numeric_factories import NUMERIC_WORDS
 from tests.retrieval.encoded import contents, make_blocks_small, opened
 from tests.work.test_work import CHUNKS, TASK, chunk, shards
@@ -113,11 +114,12 @@ def test_descriptions_have_the_same_bytes(tmp_path, cluster, monkeypatch):
 
 
 @needs_ray
-@pytest.mark.parametrize("system", ["SBERT", "SPLADE", "ColBERT", "CodedColBERT"])
+@pytest.mark.parametrize("system", ["SBERT", "SPLADE", "ColBERT", "CodedColBERT", "DeepQuant"])
 def test_encoded_documents_have_the_same_bytes(tmp_path, cluster, monkeypatch, tiny, system):
     make_blocks_small(monkeypatch)
-    opened(f"{system}(model={tiny})", tmp_path / "here")
-    opened(f"{system}(model={tiny})", tmp_path / "there", on_ray())
+    model = random_deepquant(tiny, tmp_path / "model") if system == "DeepQuant" else tiny
+    opened(f"{system}(model={model})", tmp_path / "here")
+    opened(f"{system}(model={model})", tmp_path / "there", on_ray())
     assert len(contents(tmp_path / "here")) > 1
     assert contents(tmp_path / "there") == contents(tmp_path / "here")
 
