@@ -6,7 +6,7 @@ This module imports torch: import it inside functions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,10 +70,13 @@ class DeepQuantEncoder:
     Attributes:
         model: in evaluation mode.
         batch: texts that go through it together.
+        half: whether the matrix products of its encoder are computed in bfloat16 for documents; all that follows is in
+            single precision, and so are queries.
     """
 
     model: DeepQuant
     batch: int = BATCH
+    half: bool = False
 
     @property
     def dimension(self) -> int:
@@ -164,7 +167,9 @@ class DeepQuantEncoder:
         self, texts: Sequence[str], numbers: Sequence[Sequence[Number]], role: Role
     ) -> list[dict[str, NDArray[Any]]]:
         model = self.model
-        seen = model.contextual(texts, numbers, role)
+        with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=self.half and role == "document"):
+            seen = model.contextual(texts, numbers, role)
+        seen = replace(seen, vectors=seen.vectors.float())
         stated, words = seen.numbers, projected(seen.vectors, model.projection)
         counts = (seen.places >= 0).sum(dim=1).tolist()
         sides: dict[str, Tensor] = {"units": model.heads.units(stated)}
@@ -189,6 +194,6 @@ class DeepQuantEncoder:
         return rows
 
 
-def load_deepquant_encoder(model: str, max_length: int = 0) -> DeepQuantEncoder:
-    """A trained DeepQuant, ready to encode; arguments and errors are those of `load_deepquant`."""
-    return DeepQuantEncoder(load_deepquant(model, max_length))
+def load_deepquant_encoder(model: str, max_length: int = 0, *, half: bool = False) -> DeepQuantEncoder:
+    """A trained DeepQuant, ready to encode: arguments and errors of `load_deepquant`, `half` as in the encoder."""
+    return DeepQuantEncoder(load_deepquant(model, max_length), half=half)

@@ -30,7 +30,15 @@ from qbench.retrieval.shared_texts import mentions_by_text
 from qbench.retrieval.stored import mapped, save_arrays
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.vector_ranker import VectorRanker
-from qbench.retrieval.vectors import LENGTHS, StoredVectors, TokenIds, build_vectors, open_vectors, refuse_unfit
+from qbench.retrieval.vectors import (
+    LENGTHS,
+    StoredVectors,
+    TokenIds,
+    build_vectors,
+    open_vectors,
+    products_entry,
+    refuse_unfit,
+)
 from qbench.scoring.number_relevance import AskedNumbers, StatedNumbers, number_relevance, scored, search
 from qbench.scoring.quantised import Precision
 
@@ -113,7 +121,8 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
         MissingPackageError: torch is not installed.
     """
     require_neural()  # its modules import torch
-    load = Loader("qbench.models.deepquant_encoder", "load_deepquant_encoder", {"max_length": options.max_length})
+    how = {"max_length": options.max_length, "half": options.precision == "bfloat16"}
+    load = Loader("qbench.models.deepquant_encoder", "load_deepquant_encoder", how)
     encoder: DeepQuantEncoder = load(options.model)
     mentions = context.quantities()
     mentions_of = mentions_by_text(mentions, context.corpus["passage"])
@@ -122,6 +131,7 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
         "max_length": options.max_length,
         "dtype": options.dtype,
         "quantities": mentions.digest,
+        **products_entry(options.precision),
     }
 
     def stated(text: str) -> list[Number]:

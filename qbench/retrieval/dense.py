@@ -26,7 +26,14 @@ from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Se
 from qbench.retrieval.stored import Stored
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.vector_ranker import VectorRanker
-from qbench.retrieval.vectors import StoredVectors, build_vectors, open_vectors, read_notes, refuse_unfit
+from qbench.retrieval.vectors import (
+    StoredVectors,
+    build_vectors,
+    open_vectors,
+    products_entry,
+    read_notes,
+    refuse_unfit,
+)
 from qbench.scoring.quantised import Precision
 from qbench.work.tasks import Task
 
@@ -93,10 +100,9 @@ def open_dense(stage: Stage, options: DenseOptions, context: RankerContext) -> O
         MissingPackageError: a package is not installed.
     """
     how = {"max_length": options.max_length, "pooling": options.pooling}
-    half = options.precision == "bfloat16"
-    read = {**how, "similarity": options.similarity, "half": half}
+    read = {**how, "similarity": options.similarity, "half": options.precision == "bfloat16"}
     load = Loader("qbench.models.single_vector", "load_encoder", read)
-    about = {"model": _digest(options.model), **how, **({"precision": options.precision} if half else {})}
+    about = {"model": _digest(options.model), **how, **products_entry(options.precision)}
     return opened(load(options.model), about, stage, options, context, load, options.model)
 
 

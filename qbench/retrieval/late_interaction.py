@@ -35,6 +35,7 @@ from qbench.retrieval.vectors import (
     TokenIds,
     build_vectors,
     open_vectors,
+    products_entry,
     read_notes,
     refuse_unfit,
 )
@@ -184,7 +185,7 @@ def of_vectors(options: MultiVectorOptions) -> dict[str, Any]:
         "model": model_digest(model_folder(options.model), "multi-vector"),
         "max_length": options.max_length,
         "dtype": options.dtype,
-        **({"precision": options.precision} if options.precision == "bfloat16" else {}),
+        **products_entry(options.precision),
     }
 
 

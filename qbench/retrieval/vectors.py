@@ -24,6 +24,7 @@ from qbench.models.finite import naming
 from qbench.models.word_features import Features
 from qbench.retrieval import encoding_task
 from qbench.retrieval.merging import write_merged
+from qbench.retrieval.ranker_options import Products
 from qbench.retrieval.rankers import RankerContext
 from qbench.retrieval.rows import write_rows
 from qbench.retrieval.shared_texts import SharedTexts, distinct
@@ -134,6 +135,11 @@ def build_vectors(
         write_json(folder / NOTES, {**notes, **(finish(folder) if finish else {})})
 
     return stored(context.root, step, {**params, "corpus": context.corpus_key}, make, needs=needs)
+
+
+def products_entry(precision: Products) -> dict[str, str]:
+    """The entry of the precision of a model's matrix products in `params`: none for single precision, as ever."""
+    return {} if precision == "float32" else {"precision": precision}
 
 
 def _from_shards(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qbench.retrieval import coded, dense, late_interaction, sparse
+from qbench.retrieval import coded, deepquant, dense, late_interaction, sparse
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.mentions import document_mentions
 from qbench.retrieval.opening import open_ranker
@@ -33,5 +33,5 @@ def contents(root):
 
 def make_blocks_small(monkeypatch):
     """Encode a corpus in several blocks."""
-    for module in (coded, dense, late_interaction, sparse):
+    for module in (coded, deepquant, dense, late_interaction, sparse):
         monkeypatch.setattr(module, "BLOCK", 7)

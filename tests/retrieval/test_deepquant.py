@@ -82,6 +82,24 @@ def test_it_ranks_as_the_model_scores(benchmark, model, tmp_path, monkeypatch):
     assert found.meta["numbers"] == 12
 
 
+def test_documents_in_bfloat16_are_nearly_those_of_single_precision_and_queries_are_the_same(
+    benchmark, model, tmp_path
+):
+    exact = opened(benchmark, model, tmp_path).ranker
+    quick = opened(benchmark, model, tmp_path, options="dtype=float32, precision=bfloat16").ranker
+    one, other = (ranker.tokens.rows(0, len(ranker.tokens)) for ranker in (exact, quick))
+    assert not np.array_equal(one, other)
+    np.testing.assert_allclose(np.linalg.norm(other, axis=1), 1, atol=1e-5)
+    assert (one * other).sum(axis=1).min() > 0.99
+    towers = (exact.numbers.towers, quick.numbers.towers)
+    assert not np.array_equal(*towers)
+    np.testing.assert_allclose(*towers, atol=0.05)
+    query = benchmark.queries[0]
+    asked = [ranker.encoded([Search("q", query.text, query.conditions)])[0].vector for ranker in (exact, quick)]
+    np.testing.assert_array_equal(*(each.words for each in asked))
+    np.testing.assert_array_equal(*(each.units for each in asked))
+
+
 def test_the_best_documents_are_cut_by_position_and_equal_texts_score_alike(benchmark, model, tmp_path):
     query = benchmark.queries[0]
     search, where = Search(query.query_id, query.text, query.conditions), context(benchmark, tmp_path)

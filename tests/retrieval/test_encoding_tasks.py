@@ -53,6 +53,7 @@ def several_blocks(monkeypatch):
         "CodedColBERT(model={}, dtype=int8, term_weight=0)",
         "DeepQuant(model={})",
         "DeepQuant(model={}, dtype=int8, max_length=12)",
+        "DeepQuant(model={}, precision=bfloat16)",
     ],
 )
 def test_an_engine_makes_the_same_bytes(tiny, models, tmp_path, system):
