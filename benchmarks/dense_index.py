@@ -1,14 +1,20 @@
 """What dense search costs where vectors do not fit in memory: exact, and IVF-PQ (`engine=faiss, copy=pq`) beside it.
 
 Made vectors of 384 numbers and length 1, in single precision, mapped from disk: a topic by Zipf's law, of which there
-are more in a larger corpus, what a text says of it in 48 directions that all topics share, and noise. A query is a
-text, moved. Recall is the share of the 100 nearest by exact search among those that are proposed, as a board states it.
-Both search through the functions that a board calls; the index is built in a fresh process and searched in another.
-Memory is the most that a process had for itself (`RssAnon`) above its start, without pages of mapped files; how little
-the whole can do with, mapped pages included, shows a control group around it:
+are `--topics` times the root of the number of vectors, what a text says of it in 48 directions that all topics share,
+and noise. With 4, the default, there are as many topics as faiss makes lists, which is kind to them. A query is a text,
+moved. Both ways find the best 100, by the functions that a board calls: exact search for all 64 queries in one pass
+over the vectors, the index for one query after the other, 400 vectors proposed for each, whose exact products decide,
+after one that is not counted. Recall is the share of the 100 nearest by exact search among the 400. Nothing is said
+about threads: set OMP_NUM_THREADS.
 
-    python benchmarks/dense_index.py [--sizes 250000 1000000 4000000] [--folder FOLDER]
-    systemd-run --scope -p MemoryMax=4G python benchmarks/dense_index.py --sizes 10000000
+The index is built in a fresh process and searched in another. Memory is the most that a process had for itself
+(`RssAnon`) beyond what it had before that work, without pages of mapped files; how little the whole can do with, those
+pages included, shows a control group around it. Vectors are written to --folder (a temporary folder by default), which
+has to be on a disk:
+
+    OMP_NUM_THREADS=1 python benchmarks/dense_index.py [--sizes 250000 1000000 4000000] [--topics 4] [--folder FOLDER]
+    sudo systemd-run --scope -p MemoryMax=4G python benchmarks/dense_index.py --sizes 10000000 --folder FOLDER
 """
 
 from __future__ import annotations

@@ -39,10 +39,9 @@ class WordVectors:
     """The words of a DeepQuant's texts, as other encoders of token vectors give them."""
 
     def __init__(self, model: str, max_length: int = 0) -> None:
-        from qbench.models.deepquant import load_deepquant
-        from qbench.models.deepquant_encoder import DeepQuantEncoder
+        from qbench.models.deepquant_encoder import load_deepquant_encoder
 
-        self.encoder = DeepQuantEncoder(load_deepquant(model, max_length))
+        self.encoder = load_deepquant_encoder(model, max_length)
         self.cut = self.encoder.cut
 
     def encode(self, texts: list[str], role: str = "document") -> tuple[NDArray[np.int64], NDArray[np.float32]]:

@@ -86,25 +86,26 @@ def _of_one_thing(conditions: Sequence[Condition], docs: NDArray[np.int64], ment
         shape (n,).
     """
     rows = mentions.rows_of_docs(docs)
-    met = [pl.Series(f"met {n}", _met(condition, rows, mentions)) for n, condition in enumerate(conditions)]
-    said = mentions.table[rows].select("concept", "concept_spans").with_row_index("row")
-    said = said.with_columns(*met, doc=pl.Series(mentions.doc[rows]))
+    met = {f"met {n}": pl.Series(_met(condition, rows, mentions)) for n, condition in enumerate(conditions)}
+    said = mentions.table.select("concept", "concept_spans")[rows].with_row_index("mention")
+    said = said.with_columns(doc=pl.Series(mentions.doc[rows]), **met)
     stretches = said.filter(pl.col("concept_spans").list.len() > 0).explode("concept_spans")
-    named = (
-        stretches.unique(["row", "concept_spans"])
+    # Mentions that meet one condition each have a stretch in common if, and only if, some stretch is of such a mention
+    # for every condition.
+    of_stretch = (
+        stretches.unique(["mention", "concept_spans"])
         .group_by("doc", "concept_spans")
-        .agg(several=pl.len() > 1, all=pl.all_horizontal(pl.col("^met .*$").any()))
-        .group_by("doc")
-        .agg(pl.col("several", "all").any())
+        .agg(of_several=pl.len() > 1, meets_all=pl.all_horizontal(pl.col(*met).any()))
     )
+    of_doc = of_stretch.group_by("doc").agg(shares=pl.col("of_several").any(), one_meets=pl.col("meets_all").any())
     found = (
         said.group_by("doc", maintain_order=True)
-        .agg(single=pl.len() == 1, plain=pl.col("concept").n_unique() == pl.len())
-        .join(named, on="doc", how="left", maintain_order="left")
-        .with_columns(pl.col("several", "all").fill_null(value=False))
+        .agg(alone=pl.len() == 1, no_concept_twice=pl.col("concept").n_unique() == pl.len())
+        .join(of_doc, on="doc", how="left", maintain_order="left")
+        .with_columns(pl.col("shares", "one_meets").fill_null(value=False))
     )
-    by_name = pl.col("single") | pl.col("several")
-    return found.select(pl.when(by_name).then("all").otherwise("plain")).to_series().to_numpy()
+    by_stretch = pl.col("alone") | pl.col("shares")
+    return found.select(pl.when(by_stretch).then("one_meets").otherwise("no_concept_twice")).to_series().to_numpy()
 
 
 def _met(condition: Condition, rows: NDArray[np.int64], mentions: Mentions) -> NDArray[np.bool_]:

@@ -30,10 +30,9 @@ def alpha_buckets(systems: Iterable[System], queries: Sequence[Query]) -> tuple[
         return frame, []
     try:
         require_neural()  # its modules import torch
-        from qbench.models.deepquant import load_deepquant
-        from qbench.models.deepquant_encoder import DeepQuantEncoder
+        from qbench.models.deepquant_encoder import load_deepquant_encoder
 
-        encoder = DeepQuantEncoder(load_deepquant(stage.options().model))
+        encoder = load_deepquant_encoder(stage.options().model)
     except (InputError, MissingPackageError) as error:
         # The runs are there all the same.
         return frame, [f"Buckets: without DeepQuant's alpha: {error}"]

@@ -53,6 +53,18 @@ class Number:
     operator: str = ""
 
 
+def number_row(number: Number) -> list[Any]:
+    """A number as JSON can hold it; `number_of` makes it again."""
+    own = None if number.unit_span is None else list(number.unit_span)
+    return [number.value, number.unit, list(number.span), own, number.source, number.operator]
+
+
+def number_of(row: Sequence[Any]) -> Number:
+    """The number of a row of `number_row`."""
+    value, unit, (first, last), own, source, operator = row
+    return Number(value, unit, (first, last), None if own is None else (own[0], own[1]), source, operator)
+
+
 def number_text(number: Number) -> str:
     """A number and its unit in one phrase: "3,500,000 dollar"."""
     return f"{number.value:,.15g} {number.unit}".rstrip()

@@ -7,8 +7,8 @@ Source: *DeepQuant* 3.9 and appendix C.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from qbench.compression.codec import Arrays
 from qbench.compression.plain import DTYPES
 from qbench.models.encoders import require_neural
 from qbench.models.folders import model_digest, model_folder
-from qbench.models.numbers import Number
+from qbench.models.numbers import Number, number_of, number_row
 from qbench.quantities.mentions import quantity_text
 from qbench.quantities.written import asked_numbers, stated_numbers
 from qbench.retrieval.encoding_task import Loader, encoding
@@ -27,7 +27,7 @@ from qbench.retrieval.late_interaction import BLOCK, nearest, token_notes
 from qbench.retrieval.ranker_options import DeepQuantOptions
 from qbench.retrieval.rankers import Candidates, OpenedRanker, RankerContext, Search, TermScore
 from qbench.retrieval.shared_texts import mentions_by_text
-from qbench.retrieval.stored import mapped, save_arrays
+from qbench.retrieval.stored import Stored, mapped, save_arrays
 from qbench.retrieval.systems import Stage
 from qbench.retrieval.vector_ranker import VectorRanker
 from qbench.retrieval.vectors import (
@@ -140,21 +140,8 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
     def token_ids(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return encoder.token_ids(texts, [stated(text) for text in texts])
 
-    def numbers_of(texts: Sequence[str]) -> list[list[tuple[Any, ...]]]:
-        return [[astuple(number) for number in stated(text)] for text in texts]
-
-    def encode(_: int, texts: list[str]) -> Arrays:
-        return number_arrays(encoder, texts, numbers_of(texts), options.dtype)
-
-    task = encoding(load, options.model, number_arrays, dtype=options.dtype)
     refuse_unfit(stage, params, encoder.dimension, token_ids)
-    built = build_vectors(
-        *("token vectors", encoder, encode, params, context),
-        block=BLOCK,
-        finish=_save_numbers,
-        task=task,
-        beside=numbers_of,
-    )
+    built = build_number_vectors(encoder, load, options, stated, params, context)
     tokens, held = open_vectors(built, options.dtype, stage, context, token_ids)
     numbers = open_numbers(built.folder)
     if stage.compression is not None:
@@ -165,24 +152,68 @@ def open_deepquant(stage: Stage, options: DeepQuantOptions, context: RankerConte
     return OpenedRanker(ranker, held.seconds, held.size, meta)
 
 
+def build_number_vectors(
+    encoder: DeepQuantEncoder,
+    load: Loader,
+    options: DeepQuantOptions,
+    stated: Callable[[str], Sequence[Number]],
+    params: Mapping[str, Any],
+    context: RankerContext,
+) -> Stored:
+    """The arrays of all distinct passages on disk, encoded if they are not there yet.
+
+    Args:
+        encoder: the model of the options.
+        load: opens it.
+        options: of the system.
+        stated: the numbers of a text.
+        params: everything that can change the arrays, but for the corpus.
+        context: the corpus, and the folder of indexes.
+
+    Raises:
+        InputError: a vector is not finite; names its document.
+    """
+
+    def encode(_: int, texts: list[str]) -> Arrays:
+        return number_arrays(encoder, texts, [stated(text) for text in texts], options.dtype)
+
+    def rows(texts: Sequence[str]) -> list[list[list[Any]]]:
+        return [list(map(number_row, stated(text))) for text in texts]
+
+    return build_vectors(
+        "token vectors",
+        encoder,
+        encode,
+        params,
+        context,
+        block=BLOCK,
+        finish=_save_numbers,
+        task=encoding(load, options.model, arrays_of_rows, dtype=options.dtype),
+        beside=rows,
+    )
+
+
+def arrays_of_rows(
+    encoder: DeepQuantEncoder, texts: Sequence[str], rows: Sequence[Sequence[Sequence[Any]]], dtype: Precision
+) -> Arrays:
+    """`number_arrays` in a worker, which gets the numbers of each text as rows of `number_row`."""
+    return number_arrays(encoder, texts, [list(map(number_of, some)) for some in rows], dtype)
+
+
 def number_arrays(
-    encoder: DeepQuantEncoder, texts: Sequence[str], numbers: Sequence[Sequence[Sequence[Any]]], dtype: Precision
+    encoder: DeepQuantEncoder, texts: Sequence[str], stated: Sequence[Sequence[Number]], dtype: Precision
 ) -> Arrays:
     """The arrays of some texts as they are stored.
 
     Args:
         encoder: makes them.
         texts: to be encoded.
-        numbers: those of each text, each as a tuple of the attributes of `Number`; lists will do, as JSON has them.
-        dtype: how the numbers of vectors are stored.
+        stated: the numbers of each text.
+        dtype: how what vectors consist of is stored.
+
+    Raises:
+        InputError: a vector is not finite.
     """
-    stated = [
-        [
-            Number(value, unit, tuple(span), unit_span and tuple(unit_span), *others)
-            for value, unit, span, unit_span, *others in some
-        ]
-        for some in numbers
-    ]
     made = encoder.documents(texts, stated)
     # Units stay whole: an exponential is taken of their products.
     small = np.float32 if dtype == "float32" else np.float16

@@ -63,16 +63,16 @@ def encoding(load: Loader, model: str, make: Callable[..., Arrays], **how: Any) 
     return Task(__name__, {"load": asdict(load), "model": model, "make": made})
 
 
-def block(first: int, texts: Sequence[str], ids: Sequence[str], *beside: Sequence[Any]) -> Chunk:
+def block(first: int, texts: Sequence[str], ids: Sequence[str], beside: Sequence[Any] | None = None) -> Chunk:
     """A block of texts.
 
     Args:
         first: position of the first text.
         texts: to be encoded.
         ids: of their documents, for messages.
-        beside: what the encoder reads besides each text, as JSON can hold it.
+        beside: what the encoder reads besides each text, as JSON can hold it; None for an encoder of texts alone.
     """
-    payload, digest = payload_of([list(texts), list(ids), *map(list, beside)])
+    payload, digest = payload_of([list(texts), list(ids), *([] if beside is None else [list(beside)])])
     return Chunk(f"{first:012d}-{digest}", len(texts), payload)
 
 
@@ -85,6 +85,10 @@ def tools(options: Mapping[str, Any]) -> tuple[Any, Callable[..., Arrays]]:
 
 def process(payload: str, encoder: Any, make: Callable[..., Arrays]) -> Shard:
     """The arrays of a block.
+
+    Args:
+        payload: of `block`: texts, ids, and perhaps what stands beside the texts.
+        encoder, make: of `tools`.
 
     Raises:
         InputError: a vector is not finite; names its document.

@@ -33,10 +33,7 @@ def _checkpoint(kind: str) -> Any:
 Products = Literal["float32", "bfloat16"]
 """The precision of a model's matrix products."""
 
-
-def _products(of: str = "the model for documents") -> Any:
-    told = f"Matrix products of {of}; bfloat16 is quicker where the processor has it (avx512_bf16, amx, GPUs)"
-    return option("float32", help=told)
+_PRODUCTS = "Matrix products of the model{}; bfloat16 is quicker where the processor has it (avx512_bf16, amx, GPUs)"
 
 
 def _max_length() -> Any:
@@ -160,7 +157,7 @@ class _SentenceTransformer:
 class DenseOptions(VectorOptions, _SentenceTransformer):
     """Options of a model of sentence-transformers."""
 
-    precision: Literal["float32", "bfloat16"] = _products("the model")
+    precision: Products = option("float32", help=_PRODUCTS.format(""))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -332,7 +329,7 @@ class MultiVectorOptions:
     model: str = _checkpoint("multi-vector")
     max_length: int = option(0, help="Maximum number of tokens read of a document; 0: the model's own maximum", low=0)
     dtype: DType = option("float16", help="Storage of token vectors: 4, 2 or 1 byte per number")
-    precision: Literal["float32", "bfloat16"] = _products()
+    precision: Products = option("float32", help=_PRODUCTS.format(" for documents"))
     engine: Literal["exact", "centroids", "faiss"] = option(
         "exact",
         help="exact: score every document; centroids: score candidates only, as PLAID does; faiss: candidates are "
@@ -377,7 +374,7 @@ class DeepQuantOptions:
     model: str = _checkpoint("deepquant")
     max_length: int = option(0, help="Maximum number of tokens read of a document; 0: the model's own maximum", low=0)
     dtype: DType = option("float16", help="Storage of token vectors: 4, 2 or 1 byte per number")
-    precision: Literal["float32", "bfloat16"] = _products()
+    precision: Products = option("float32", help=_PRODUCTS.format(" for documents"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -119,7 +119,7 @@ def build_vectors(
             def part(first: int) -> Chunk:
                 some = texts[first : first + block].to_list()
                 of_texts = [ids[shared.first(text)] for text in range(first, first + len(some))]
-                return encoding_task.block(first, some, of_texts, *([beside(some)] if beside else []))
+                return encoding_task.block(first, some, of_texts, beside(some) if beside else None)
 
             blocks = map(part, range(0, len(texts), block))
             give = _from_shards(task, blocks, len(texts), folder / FOLDER, context, block)
@@ -138,7 +138,10 @@ def build_vectors(
 
 
 def products_entry(precision: Products) -> dict[str, str]:
-    """The entry of the precision of a model's matrix products in `params`: none for single precision, as ever."""
+    """The entry of the precision of a model's matrix products in `params`.
+
+    None for single precision, so that indexes of before it could be chosen keep their keys.
+    """
     return {} if precision == "float32" else {"precision": precision}
 
 

@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.compiling import compiled, lean, merged
-from qbench.scoring.selection_kernel import GROUP, lowest, shrink
+from qbench.scoring.selection_kernel import lowest, shrink
 
 BLOCK = 1 << 15
 """Documents whose sums are made at a time: 256 kB, which stay in a core's cache while list after list is added."""
+
+GROUP = 64
+"""Documents that are looked at one by one if any of them counts; `BLOCK` is a multiple of it."""
 
 
 @merged
@@ -41,7 +44,8 @@ def add_block(
 
     Args:
         docs, weights: as in `qbench.scoring.postings.Postings`.
-        factors, at, ends: shape (m,): of each list its factor, the next posting, which moves on, and the end.
+        factors, at, ends: shape (m,): of each list its factor, the next posting, which is moved on in place, and where
+            it ends.
         first, last: range of documents.
         sums: shape (last - first or more,); changed in place, list after list, so that equal input gives equal bits.
     """
@@ -107,6 +111,7 @@ def best(
         sums[:] = 0.0
         add_block(docs, weights, factors, at, ends, first, last, sums)
         for start in range(0, last - first, GROUP):
+            # Behind the last document of all lie zeros, which are never higher.
             some, higher = sums[start : start + GROUP], 0
             for doc in range(GROUP):  # from 0, so that one instruction does several of them
                 higher += some[doc] > least

@@ -82,7 +82,10 @@ def score(postings: Postings, terms: Terms, factors: NDArray[np.floating[Any]] |
 def _lists(
     postings: Postings, terms: Terms, factors: NDArray[np.floating[Any]] | None = None
 ) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """What the compiled loops take: documents and weights of all lists, the factor of each term, its list's ends."""
+    """What the compiled loops take: documents and weights of all lists; of each term its factor, its start, its end.
+
+    Starts are copies, since the loops move them on.
+    """
     numbers = np.asarray(terms, np.int64)
     doubles = np.ones(numbers.size) if factors is None else np.asarray(factors, np.float64)
     return postings.docs, postings.weights, doubles, postings.starts[numbers], postings.starts[numbers + 1]
@@ -135,25 +138,29 @@ def sums(postings: Postings, terms: Terms) -> NDArray[np.float64] | None:
 
 
 SHARE = 10
-"""One in so many documents may be wanted of `best` for the loop that keeps no others."""
+"""One document in so many, or fewer, may be wanted of the loop that keeps no others; above it sorting is most of the
+work either way."""
 
 
 def best(postings: Postings, terms: Terms, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """The k best of `hits`, best first; of equal scores the lower document first. No others are written down.
+    """The k best of `hits`, best first; of equal scores the lower document first.
+
+    Of a large corpus no others are written down, if k is not large, too.
 
     Args:
         postings, terms: as for `hits`.
         k: how many; fewer come back where fewer hold a term.
     """
-    if not (0 < k * SHARE <= postings.size >= LARGE and _all_positive(postings, terms)):
+    few = 0 < k <= postings.size // SHARE
+    if postings.size < LARGE or not few or not _all_positive(postings, terms):
         docs, scores = hits(postings, terms)
         chosen = top_k(scores, k)
         return docs[chosen], scores[chosen]
     from qbench.scoring import posting_kernel
-    from qbench.scoring.selection_kernel import GROUP
 
-    # The lowest of those that count rises whenever there is no room: with more room it rises later.
-    room = 2 * k + 4 * GROUP
+    # Whenever there is no room left, the k best stay and fewer count from then on: with twice the room that happens
+    # once for k documents found, soon enough for most of the corpus to be passed over.
+    room = 2 * k + 4 * posting_kernel.GROUP
     found, theirs, spare = np.empty(room, np.int64), np.empty(room), np.empty(room)
     sums_of_some = np.empty(posting_kernel.BLOCK)
     size = posting_kernel.best(*_lists(postings, terms), postings.size, k, sums_of_some, found, theirs, spare)

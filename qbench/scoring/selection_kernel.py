@@ -13,8 +13,6 @@ from qbench.compiling import lean, merged
 SAMPLE = 4096
 PLACES = 4
 """Places for each of the k."""
-GROUP = 64
-"""Scores whose maximum is looked at first."""
 
 
 @merged

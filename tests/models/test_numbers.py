@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -15,6 +16,8 @@ from qbench.models.numbers import (
     MAX_EXPONENT,
     Number,
     UnitList,
+    number_of,
+    number_row,
     scientific,
     token_owners,
     with_number_tokens,
@@ -111,3 +114,22 @@ def test_owners_of_tokens_as_a_tokenizer_gives_them(tokenizer):
     assert "".join(pieces[values == 0]) == "2019"
     assert "".join(pieces[units == 0]) == "km"
     assert token_owners(encoded, [None]).tolist() == [-1] * len(encoded)
+
+
+spans = st.tuples(st.integers(0, 99), st.integers(0, 99))
+numbers = st.builds(
+    Number,
+    value=st.floats(allow_nan=False, allow_infinity=False),
+    unit=st.sampled_from(["", "dollar per share", "元"]),
+    span=spans,
+    unit_span=st.none() | spans,
+    source=st.integers(0, 9),
+    operator=st.sampled_from(["", "<", "=", ">"]),
+)
+
+
+@given(numbers)
+def test_a_number_is_the_same_after_json(number):
+    again = number_of(json.loads(json.dumps(number_row(number))))
+    assert again == number
+    assert hash(again) == hash(number), "spans are tuples"

@@ -35,3 +35,15 @@ def make_blocks_small(monkeypatch):
     """Encode a corpus in several blocks."""
     for module in (coded, deepquant, dense, late_interaction, sparse):
         monkeypatch.setattr(module, "BLOCK", 7)
+
+
+def counting(engine):
+    """An engine, and the numbers of texts of the blocks that it has encoded."""
+    blocks = []
+
+    def counted(task, chunks):
+        for chunk, shard in engine(task, chunks):
+            blocks.append(chunk.items)
+            yield chunk, shard
+
+    return counted, blocks

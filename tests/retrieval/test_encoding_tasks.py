@@ -18,7 +18,7 @@ from qbench.work.tasks import in_this_process
 from tests.encoder_factories import tiny_bert
 from tests.number_factories import random_deepquant
 from tests.numeric_factories import NUMERIC_WORDS
-from tests.retrieval.encoded import BENCHMARK, contents, make_blocks_small, opened
+from tests.retrieval.encoded import BENCHMARK, contents, counting, make_blocks_small, opened
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +57,8 @@ def several_blocks(monkeypatch):
     ],
 )
 def test_an_engine_makes_the_same_bytes(tiny, models, tmp_path, system):
-    blocks, model = [], models.get(system.partition("(")[0], tiny)
-
-    def counted(task, chunks):
-        for chunk, shard in reversed(list(in_this_process(task, chunks))):
-            blocks.append(chunk.items)
-            yield chunk, shard
-
+    model = models.get(system.partition("(")[0], tiny)
+    counted, blocks = counting(lambda task, chunks: reversed(list(in_this_process(task, chunks))))
     here = opened(system.format(model), tmp_path / "here")
     there = opened(system.format(model), tmp_path / "there", counted)
     assert sum(blocks) == BENCHMARK.corpus["text"].n_unique()

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qbench.scoring.posting_kernel import scatter
-from qbench.scoring.postings import Postings, best, hits, holding_all, load_loops, matching, score
+from qbench.scoring.posting_kernel import BLOCK, GROUP, scatter
+from qbench.scoring.posting_kernel import best as kernel_best
+from qbench.scoring.postings import SHARE, Postings, best, hits, holding_all, load_loops, matching, score
 from qbench.scoring.ranking import LARGE
 
 TERMS = 6
@@ -130,3 +131,39 @@ def test_weights_that_are_not_above_zero_hold_all_the_same():
 def test_loading_the_loops_changes_nothing():
     load_loops(long_lists(1, 3))
     load_loops(Postings(np.array([0, 1]), np.array([0], np.int32), np.array([1.0]), 1))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("size", [LARGE, BLOCK, BLOCK + 1, 2 * BLOCK + GROUP + 1])
+def test_sums_and_the_best_of_them_across_blocks(size, kind):
+    rng = np.random.default_rng(size)
+    lists = [np.flatnonzero(rng.random(size) < share).astype(np.int32) for share in (0.9, 0.3, 0.01)]
+    lists[1] = np.union1d(lists[1], [0, size - 1]).astype(np.int32)
+    docs, values = np.concatenate(lists), rng.integers(1, 50, sum(map(len, lists))).astype(kind) / 8
+    postings = Postings(np.cumsum([0, *map(len, lists)]), docs, values, size)
+    for array in (docs, values, postings.starts):
+        array.flags.writeable = False  # as what is mapped from disk
+    terms, factors = [2, 0, 1, 1], np.array([0.5, 2.0, 1.0, 4.0])
+    asked, plain = np.zeros(size), np.zeros(size)
+    for term, factor in zip(terms, factors, strict=True):
+        asked[lists[term]] += factor * values[postings.of(term)]
+        plain[lists[term]] += values[postings.of(term)]
+    np.testing.assert_array_equal(score(postings, terms, factors), asked)
+    order = np.argsort(-plain, kind="stable")[: np.count_nonzero(plain)]
+    for k in (1, GROUP, size // SHARE, size // SHARE + 1):
+        found, theirs = best(postings, terms, k)
+        assert found.tolist() == order[:k].tolist()
+        np.testing.assert_array_equal(theirs, plain[order[:k]])
+
+
+@pytest.mark.parametrize("k", [1, 5, 1000])
+def test_the_best_are_found_with_the_least_room(k):
+    postings = long_lists(k, 7)
+    starts, ends = postings.starts[:-1].copy(), postings.starts[1:]
+    room = [np.empty(k + GROUP, np.int64), np.empty(k + GROUP), np.empty(k + GROUP)]
+    factors, sums = np.ones(TERMS), np.empty(BLOCK)
+    size = kernel_best(postings.docs, postings.weights, factors, starts, ends, MANY, k, sums, *room)
+    docs, scores = hits(postings, range(TERMS))
+    chosen = np.sort(np.argsort(-scores, kind="stable")[:k])
+    assert room[0][:size].tolist() == docs[chosen].tolist()
+    np.testing.assert_array_equal(room[1][:size], scores[chosen])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 
 import fsspec
@@ -26,7 +27,7 @@ from tests.encoder_factories import tiny_bert
 from tests.generation.conftest import sentences, write_index
 from tests.number_factories import random_deepquant
 from tests.numeric_factories import NUMERIC_WORDS
-from tests.retrieval.encoded import contents, make_blocks_small, opened
+from tests.retrieval.encoded import contents, counting, make_blocks_small, opened
 from tests.work.test_work import CHUNKS, TASK, chunk, shards
 
 try:
@@ -65,6 +66,23 @@ def lose_a_node(cluster):
     cluster.remove_node(other, allow_graceful=False)
 
 
+@contextmanager
+def losing_a_node(cluster, when):
+    """A progress that kills a node as soon as (done, name) are what is wanted; there is another one afterwards."""
+    lost = []
+
+    def progress(done, total, name):
+        if not lost and when(done, name):
+            lost.append(lose_a_node(cluster))
+
+    try:
+        yield progress
+        assert lost, "no node was lost in mid-run"
+    finally:
+        if lost:
+            cluster.nodes.append(cluster.add_node(num_cpus=1, object_store_memory=MEMORY))
+
+
 @needs_ray
 def test_the_same_shards_as_here(tmp_path, cluster):
     assert shards(tmp_path / "ray", on_ray()) == shards(tmp_path / "here", in_this_process)
@@ -85,18 +103,12 @@ def test_an_index_has_the_same_bytes(tmp_path, cluster):
 @needs_ray
 def test_an_index_has_the_same_bytes_though_a_node_is_lost(tmp_path, cluster, monkeypatch):
     monkeypatch.setattr("qbench.index.chunks.CHUNK", 200)
-    corpus, lost = tmp_path / "laptops.parquet", []
+    corpus = tmp_path / "laptops.parquet"
     texts = [f"Laptop {n} weighs {n % 9 + 1}.2 kg and costs ${n + 300}." for n in range(120)]
     pl.DataFrame({"doc_id": [f"laptop-{n}" for n in range(120)], "text": texts}).write_parquet(corpus)
     here = build_index(corpus, tmp_path / "here", workers=1)
-
-    def lose(done, total, name):
-        if done >= 20 and not lost:
-            lost.append(lose_a_node(cluster))
-
-    there = build_index(corpus, tmp_path / "there", engine=on_ray(), progress=lose)
-    assert len(lost) == 1
-    cluster.nodes.append(cluster.add_node(num_cpus=1, object_store_memory=MEMORY))
+    with losing_a_node(cluster, lambda done, _: 20 <= done < 100) as progress:
+        there = build_index(corpus, tmp_path / "there", engine=on_ray(), progress=progress)
     assert here.manifest == there.manifest
     for name in here.manifest.files:
         assert (here.path / name).read_bytes() == (there.path / name).read_bytes()
@@ -118,8 +130,10 @@ def test_descriptions_have_the_same_bytes(tmp_path, cluster, monkeypatch):
 def test_encoded_documents_have_the_same_bytes(tmp_path, cluster, monkeypatch, tiny, system):
     make_blocks_small(monkeypatch)
     model = random_deepquant(tiny, tmp_path / "model") if system == "DeepQuant" else tiny
+    engine, blocks = counting(on_ray())
     opened(f"{system}(model={model})", tmp_path / "here")
-    opened(f"{system}(model={model})", tmp_path / "there", on_ray())
+    opened(f"{system}(model={model})", tmp_path / "there", engine)
+    assert len(blocks) > 1
     assert len(contents(tmp_path / "here")) > 1
     assert contents(tmp_path / "there") == contents(tmp_path / "here")
 
@@ -138,15 +152,9 @@ def test_a_self_join_has_the_same_bytes(tmp_path, cluster):
 def test_a_benchmark_has_the_same_bytes_though_a_node_is_lost(tmp_path, cluster):
     index = write_index(tmp_path / "index", sentences())
     options = GenerationOptions(min_sentences=4, max_train=80, max_dev=30, max_test=60)
-    here, lost = generate(index, tmp_path / "here" / "bench", options), []
-
-    def lose(done, total, name):
-        if (name, done) == ("train", 20):
-            lost.append(lose_a_node(cluster))
-
-    there = generate(index, tmp_path / "there" / "bench", options, engine=on_ray(), progress=lose)
-    assert len(lost) == 1
-    cluster.nodes.append(cluster.add_node(num_cpus=1, object_store_memory=MEMORY))
+    here = generate(index, tmp_path / "here" / "bench", options)
+    with losing_a_node(cluster, lambda done, name: (name, done) == ("train", 20)) as progress:
+        there = generate(index, tmp_path / "there" / "bench", options, engine=on_ray(), progress=progress)
     assert {p.name: p.read_bytes() for p in here.iterdir()} == {p.name: p.read_bytes() for p in there.iterdir()}
 
 
