@@ -12,6 +12,11 @@ answers all queries once before it is timed: the first batch would pay for openi
 memory is of a process that opens benchmark and indexes and answers the queries; Python and its packages are in it.
 
     python benchmarks/bm25_latency.py [--sizes 18750 75000 300000] [--queries 200] [--ours] [--output results.json]
+
+With --lists only the scoring is timed, of one query over made lists, which are quick to make for any size: five words
+that half, a sixth (twice), a fiftieth and a thousandth of the documents hold, in one thread, the least of ten times:
+
+    python benchmarks/bm25_latency.py --lists --sizes 640000 2500000 10000000
 """
 
 from __future__ import annotations
@@ -45,7 +50,8 @@ from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions
 from qbench.retrieval.lexical import open_bm25
 from qbench.retrieval.systems import Stage, System
-from qbench.scoring.bm25 import best
+from qbench.scoring.bm25 import Postings, best, score
+from qbench.scoring.ranking import best_above
 
 SYSTEMS = ("BM25", "BM25_filter", "QBM25", "QBM25(terms=all)", "BindBM25")
 WORDS, LENGTH, DEPTH = 100_000, 22, 1000
@@ -53,6 +59,7 @@ UNITS = ("kilogram", "dollar", "kilometer", "percent", "hour")
 PHRASES: dict[Comparator, str] = {"=": "exactly", ">": "above", "<": "below"}
 REFERENCE_QUERIES = 20
 ROUNDS = 7
+SHARES = (1 / 2, 1 / 6, 1 / 6, 1 / 50, 1 / 1000)
 FIGURES = ("index_s", "median_ms", "p95_ms", "median_to_bm25", "cpu_ms", "cpu_to_bm25")
 
 
@@ -275,16 +282,46 @@ def theirs(benchmark: Benchmark) -> list[dict[str, Any]]:
     return rows
 
 
+def lists_row(size: int) -> str:
+    """Milliseconds of one query: as qbench does it, by blocks of large corpora; and by the sums of all documents."""
+    rng = np.random.default_rng(1)
+    lists = [np.flatnonzero(rng.random(size, np.float32) < share).astype(np.int32) for share in SHARES]
+    docs = np.concatenate(lists)
+    postings = Postings(np.cumsum([0, *map(len, lists)]), docs, rng.random(docs.size), size)
+    terms = range(len(lists))
+
+    def of_all() -> None:
+        best_above(score(postings, terms), DEPTH)
+
+    def least(work: Callable[[], object]) -> float:
+        work()  # loads what is compiled
+        took = []
+        for _ in range(10):
+            start = time.perf_counter()
+            work()
+            took.append(1000 * (time.perf_counter() - start))
+        return min(took)
+
+    own, whole = least(lambda: best(postings, terms, DEPTH)), least(of_all)
+    return f"| {size:,} | {own:.2f} | {whole:.2f} | {whole / own:.2f} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[18_750, 75_000, 300_000])
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--ours", action="store_true", help="leave the other packages out")
+    parser.add_argument("--lists", action="store_true", help="time the scoring alone, over made lists")
     parser.add_argument("--output", type=Path)
     parser.add_argument("--peak", nargs=2, metavar=("FOLDER", "SYSTEM"), help="of one process: used inside")
     options = parser.parse_args()
     if options.peak:
         print_peak(Path(options.peak[0]), options.peak[1])
+        return
+    if options.lists:
+        print("| documents | qbench, ms | all sums first, ms | ratio |\n|---:|---:|---:|---:|")
+        for size in options.sizes:
+            print(lists_row(size), flush=True)
         return
     results: list[dict[str, Any]] = []
     print(

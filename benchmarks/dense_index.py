@@ -5,8 +5,8 @@ are `--topics` times the root of the number of vectors, what a text says of it i
 and noise. With 4, the default, there are as many topics as faiss makes lists, which is kind to them. A query is a text,
 moved. Both ways find the best 100, by the functions that a board calls: exact search for all 64 queries in one pass
 over the vectors, the index for one query after the other, 400 vectors proposed for each, whose exact products decide,
-after one that is not counted. Recall is the share of the 100 nearest by exact search among the 400. Nothing is said
-about threads: set OMP_NUM_THREADS.
+after one that is not counted. Recall is the share of the 100 nearest by exact search among the 400. Both use as many
+threads as OMP_NUM_THREADS says.
 
 The index is built in a fresh process and searched in another. Memory is the most that a process had for itself
 (`RssAnon`) beyond what it had before that work, without pages of mapped files; how little the whole can do with, those

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.scoring.ranking import LARGE, LEAST, selected, top_k
+from qbench.scoring.ranking import LARGE, LEAST, best_above, selected, top_k
 
 Terms = Sequence[int] | NDArray[np.integer[Any]]
 
@@ -137,25 +137,31 @@ def sums(postings: Postings, terms: Terms) -> NDArray[np.float64] | None:
     return score(postings, terms) if postings.size >= LARGE and _all_positive(postings, terms) else None
 
 
-SHARE = 10
-"""One document in so many, or fewer, may be wanted of the loop that keeps no others; above it sorting is most of the
-work either way."""
+SHARE = 1000
+"""Of one document in so many, or fewer, the best are found without the sums of all, which is quicker then at every size:
+1.0 to 1.5 times (`benchmarks/bm25_latency.py --lists`)."""
 
 
 def best(postings: Postings, terms: Terms, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """The k best of `hits`, best first; of equal scores the lower document first.
 
-    Of a large corpus no others are written down, if k is not large, too.
-
     Args:
         postings, terms: as for `hits`.
         k: how many; fewer come back where fewer hold a term.
     """
-    few = 0 < k <= postings.size // SHARE
-    if postings.size < LARGE or not few or not _all_positive(postings, terms):
+    if k <= 0 or postings.size < LARGE or not _all_positive(postings, terms):
         docs, scores = hits(postings, terms)
         chosen = top_k(scores, k)
         return docs[chosen], scores[chosen]
+    if k > postings.size // SHARE:
+        scores = score(postings, terms)
+        chosen = best_above(scores, k)
+        return chosen, scores[chosen]
+    return _best_of_blocks(postings, terms, k)
+
+
+def _best_of_blocks(postings: Postings, terms: Terms, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """`best` where all weights are above zero, without the sums of all documents."""
     from qbench.scoring import posting_kernel
 
     # Whenever there is no room left, the k best stay and fewer count from then on: with twice the room that happens
