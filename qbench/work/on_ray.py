@@ -29,6 +29,10 @@ RETRIES = 3
 PATIENCE = 10.0
 """Seconds until a cluster has to answer."""
 
+GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+"""What a client of HTTP/2, and so of gRPC, which Ray speaks, says first: its preface and empty settings. A server answers
+with its own, a frame of type 4 (RFC 9113, 3.4)."""
+
 AHEAD = 2
 """Chunks per core that are sent before one is back."""
 
@@ -82,15 +86,19 @@ def _connected(ray: Any, address: str, workers: int | None) -> Iterator[None]:
 
 
 def _reach(where: str) -> None:
-    """Connect once to the port of an address, if it has one: Ray itself waits for minutes where nobody answers.
+    """Connect once to the port of an address, if it has one: Ray itself waits for minutes where no Ray answers.
 
     Raises:
-        ServerError: nobody does, or the port is no number.
+        ServerError: nobody does, or something else, or the port is no number.
     """
     try:
         place = urlsplit(where if "://" in where else f"//{where}")
         if place.hostname and place.port:
-            socket.create_connection((place.hostname, place.port), PATIENCE).close()
+            with socket.create_connection((place.hostname, place.port), PATIENCE) as connection:
+                if os.environ.get("RAY_USE_TLS", "0") == "0":
+                    connection.sendall(GREETING)
+                    if connection.recv(4, socket.MSG_WAITALL)[3:] != b"\4":
+                        raise ConnectionError("what listens there is no Ray")
     except (OSError, ValueError) as fault:
         raise _no_cluster(where, fault) from fault
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socketserver
+import threading
 import time
 from contextlib import contextmanager
 from dataclasses import replace
@@ -214,6 +216,21 @@ def test_the_loss_of_a_node_in_mid_run_loses_nothing(tmp_path, cluster):
     )[::2]
 
 
+@contextmanager
+def listening(answer):
+    """The address of a server that says one thing to whoever comes, and hangs up."""
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self):
+            self.request.recv(1000)
+            self.request.sendall(answer)
+
+    with socketserver.TCPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield "{}:{}".format(*server.server_address)
+        server.shutdown()
+
+
 @needs_ray
 def test_an_address_without_a_cluster_is_refused(monkeypatch):
     def init(**_):
@@ -227,6 +244,12 @@ def test_an_address_without_a_cluster_is_refused(monkeypatch):
     monkeypatch.setattr(ray, "init", lambda **_: pytest.fail("asked"))
     for address in ("127.0.0.1:1", "ray://127.0.0.1:1", "localhost:1"):
         with pytest.raises(ServerError, match=r"no Ray cluster answers: .*refused"):
+            list(on_ray(address)(TASK, CHUNKS))
+    for answer in (b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"):
+        with (
+            listening(answer) as address,
+            pytest.raises(ServerError, match="no Ray cluster answers: what listens there is no Ray"),
+        ):
             list(on_ray(address)(TASK, CHUNKS))
     with pytest.raises(ServerError, match="no Ray cluster answers: Port"):
         list(on_ray("localhost:head")(TASK, CHUNKS))
