@@ -30,8 +30,8 @@ PATIENCE = 10.0
 """Seconds until a cluster has to answer."""
 
 GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
-"""What a client of HTTP/2, and so of gRPC, which Ray speaks, says first: its preface and empty settings. A server answers
-with its own, a frame of type 4 (RFC 9113, 3.4)."""
+"""What a client of HTTP/2, and so of gRPC, which Ray speaks, says first: a preface, and settings of none. A server
+answers with its own, a frame of type 4 (RFC 9113, 3.4)."""
 
 AHEAD = 2
 """Chunks per core that are sent before one is back."""
