@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import mmap
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +78,29 @@ def loaded(folder: Path, name: str) -> np.ndarray[Any, Any]:
     """An array that `save_arrays` wrote, in memory: for what is read here and there, where each page costs time."""
     array: np.ndarray[Any, Any] = np.load(folder / f"{name}.npy", allow_pickle=False)
     return array
+
+
+AROUND = 1 << 17
+"""Bytes that Linux reads from disk where a mapped page is not in memory: what lies around is likely to be next."""
+
+
+def scattered(array: NDArray[Any]) -> NDArray[Any]:
+    """An array of `mapped` again, for few rows that lie apart: of what is not in memory no more than they is read.
+
+    Where memory holds a part of the array alone, what lies around a row would push out what others need.
+
+    Args:
+        array: any; one that is not mapped, and whose file is gone, comes back as it is.
+    """
+    file = array.base
+    if not isinstance(file, np.memmap) or not array.flags.c_contiguous or not hasattr(mmap, "MADV_RANDOM"):
+        return array
+    try:
+        again = np.memmap(str(file.filename), array.dtype, "r", file.offset, array.shape)
+    except OSError:
+        return array
+    cast("mmap.mmap", again.base).madvise(mmap.MADV_RANDOM)
+    return np.asarray(again)
 
 
 def mapped(folder: Path, name: str) -> np.ndarray[Any, Any]:

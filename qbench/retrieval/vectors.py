@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -28,7 +29,7 @@ from qbench.retrieval.ranker_options import Products
 from qbench.retrieval.rankers import RankerContext
 from qbench.retrieval.rows import write_rows
 from qbench.retrieval.shared_texts import SharedTexts, distinct
-from qbench.retrieval.stored import Stored, mapped, save_arrays, stored
+from qbench.retrieval.stored import AROUND, Stored, mapped, save_arrays, scattered, stored
 from qbench.retrieval.systems import Stage
 from qbench.scoring.nearest import ROWS, highest
 from qbench.scoring.quantised import Precision
@@ -38,6 +39,9 @@ from qbench.work.shards import FOLDER, make_shards
 from qbench.work.tasks import Chunk, Engine, Shard, Task
 
 NOTES = "notes.json"
+
+FITS = 1 << 30
+"""Bytes of vectors that memory is taken to hold: of fewer, what lies around a row is soon wanted, too."""
 
 LENGTHS = ".lengths"
 """Name of an array with the number of rows that each text has in the other arrays."""
@@ -232,9 +236,15 @@ class StoredVectors:
         """At most `count` rows, spread evenly, ascending."""
         return np.linspace(0, len(self) - 1, min(len(self), count)).astype(np.intp)
 
+    @cached_property
+    def _scattered(self) -> Arrays:
+        return {name: scattered(array) for name, array in self.arrays.items()}
+
     def select(self, rows: slice | NDArray[np.integer[Any]]) -> Arrays:
         """Some rows of every array, with the words of their texts where the codec needs them."""
-        some = {name: array[rows] for name, array in self.arrays.items()}
+        size = sum(array.nbytes for array in self.arrays.values())
+        apart = size > FITS and not isinstance(rows, slice) and rows.size * AROUND < size
+        some = {name: array[rows] for name, array in (self._scattered if apart else self.arrays).items()}
         if self.words is None:
             return some
         numbers = np.arange(*rows.indices(len(self))) if isinstance(rows, slice) else rows
