@@ -6,7 +6,7 @@ This module imports torch: import it inside functions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -169,7 +169,6 @@ class DeepQuantEncoder:
         model = self.model
         with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=self.half and role == "document"):
             seen = model.contextual(texts, numbers, role)
-        seen = replace(seen, vectors=seen.vectors.float())
         stated, words = seen.numbers, projected(seen.vectors, model.projection)
         counts = (seen.places >= 0).sum(dim=1).tolist()
         sides: dict[str, Tensor] = {"units": model.heads.units(stated)}

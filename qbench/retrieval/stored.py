@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import mmap
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,26 +82,37 @@ def loaded(folder: Path, name: str) -> np.ndarray[Any, Any]:
 
 
 AROUND = 1 << 17
-"""Bytes that Linux reads from disk where a mapped page is not in memory: what lies around is likely to be next."""
+"""Bytes that Linux reads by default where a page of a mapped file is not in memory (`read_ahead_kb`)."""
 
 
-def scattered(array: NDArray[Any]) -> NDArray[Any]:
-    """An array of `mapped` again, for few rows that lie apart: of what is not in memory no more than they is read.
+@contextmanager
+def read_alone(arrays: Iterable[NDArray[Any]]) -> Iterator[None]:
+    """While this lasts, pages of mapped arrays are read from disk alone, and not what lies around them.
 
-    Where memory holds a part of the array alone, what lies around a row would push out what others need.
+    Where memory holds a part of an array, what nobody asks for pushes out what others need. It is advice to the kernel,
+    which changes no result.
 
     Args:
-        array: any; one that is not mapped, and whose file is gone, comes back as it is.
+        arrays: of `mapped`, or any others.
     """
-    file = array.base
-    if not isinstance(file, np.memmap) or not array.flags.c_contiguous or not hasattr(mmap, "MADV_RANDOM"):
-        return array
+    maps = [base for base in map(_mapping, arrays) if base is not None] if hasattr(mmap, "MADV_RANDOM") else []
+    with suppress(OSError):
+        for one in maps:
+            one.madvise(mmap.MADV_RANDOM)
     try:
-        again = np.memmap(str(file.filename), array.dtype, "r", file.offset, array.shape)
-    except OSError:
-        return array
-    cast("mmap.mmap", again.base).madvise(mmap.MADV_RANDOM)
-    return np.asarray(again)
+        yield
+    finally:
+        with suppress(OSError):
+            for one in maps:
+                one.madvise(mmap.MADV_NORMAL)
+
+
+def _mapping(array: NDArray[Any]) -> mmap.mmap | None:
+    """The mapped file that an array is a view of."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return base if isinstance(base, mmap.mmap) else None
 
 
 def mapped(folder: Path, name: str) -> np.ndarray[Any, Any]:

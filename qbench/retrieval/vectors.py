@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -29,7 +29,7 @@ from qbench.retrieval.ranker_options import Products
 from qbench.retrieval.rankers import RankerContext
 from qbench.retrieval.rows import write_rows
 from qbench.retrieval.shared_texts import SharedTexts, distinct
-from qbench.retrieval.stored import AROUND, Stored, mapped, save_arrays, scattered, stored
+from qbench.retrieval.stored import AROUND, Stored, mapped, read_alone, save_arrays, stored
 from qbench.retrieval.systems import Stage
 from qbench.scoring.nearest import ROWS, highest
 from qbench.scoring.quantised import Precision
@@ -41,7 +41,11 @@ from qbench.work.tasks import Chunk, Engine, Shard, Task
 NOTES = "notes.json"
 
 FITS = 1 << 30
-"""Bytes of vectors that memory is taken to hold: of fewer, what lies around a row is soon wanted, too."""
+"""Bytes of vectors that memory is taken to hold, on a machine of a few gigabytes: there, what lies around a row is soon
+wanted by another query, and reading it at once is quicker."""
+
+SHORT = 1 << 14
+"""Bytes of rows one after the other that are read page by page: of more, reading ahead is quicker."""
 
 LENGTHS = ".lengths"
 """Name of an array with the number of rows that each text has in the other arrays."""
@@ -236,19 +240,26 @@ class StoredVectors:
         """At most `count` rows, spread evenly, ascending."""
         return np.linspace(0, len(self) - 1, min(len(self), count)).astype(np.intp)
 
-    @cached_property
-    def _scattered(self) -> Arrays:
-        return {name: scattered(array) for name, array in self.arrays.items()}
-
     def select(self, rows: slice | NDArray[np.integer[Any]]) -> Arrays:
-        """Some rows of every array, with the words of their texts where the codec needs them."""
-        size = sum(array.nbytes for array in self.arrays.values())
-        apart = size > FITS and not isinstance(rows, slice) and rows.size * AROUND < size
-        some = {name: array[rows] for name, array in (self._scattered if apart else self.arrays).items()}
+        """Some rows of every array, with the words of their texts where the codec needs them.
+
+        Args:
+            rows: a range, or positions, shape (r,).
+        """
+        with read_alone(self.arrays.values()) if self._apart(rows) else nullcontext():
+            some = {name: array[rows] for name, array in self.arrays.items()}
         if self.words is None:
             return some
         numbers = np.arange(*rows.indices(len(self))) if isinstance(rows, slice) else rows
         return {**some, WORDS: self.words(numbers)}
+
+    def _apart(self, rows: slice | NDArray[np.integer[Any]]) -> bool:
+        """Whether little of what lies around some rows would be wanted, of arrays that memory may not hold."""
+        size = sum(array.nbytes for array in self.arrays.values())
+        if size <= FITS or isinstance(rows, slice) or not rows.size:
+            return False
+        runs = 1 + np.count_nonzero(np.diff(rows) != 1)
+        return bool(runs * AROUND < size and rows.size / runs * size / len(self) <= SHORT)
 
     def rows(self, first: int, last: int) -> NDArray[np.float32]:
         """The vectors first to last, decoded, shape (last - first, dimension)."""

@@ -86,21 +86,33 @@ def _connected(ray: Any, address: str, workers: int | None) -> Iterator[None]:
 
 
 def _reach(where: str) -> None:
-    """Connect once to the port of an address, if it has one: Ray itself waits for minutes where no Ray answers.
+    """Connect once to the port of an address, if it has one: Ray itself waits for a minute where no Ray answers.
 
     Raises:
-        ServerError: nobody does, or something else, or the port is no number.
+        ServerError: nobody does, or something that does not speak HTTP/2, or the port is no number.
     """
     try:
         place = urlsplit(where if "://" in where else f"//{where}")
         if place.hostname and place.port:
             with socket.create_connection((place.hostname, place.port), PATIENCE) as connection:
-                if os.environ.get("RAY_USE_TLS", "0") == "0":
-                    connection.sendall(GREETING)
-                    if connection.recv(4, socket.MSG_WAITALL)[3:] != b"\4":
-                        raise ConnectionError("what listens there is no Ray")
+                if os.environ.get("RAY_USE_TLS", "").lower() not in ("1", "true"):  # as Ray reads it
+                    _greet(connection)
     except (OSError, ValueError) as fault:
         raise _no_cluster(where, fault) from fault
+
+
+def _greet(connection: socket.socket) -> None:
+    """Let a server show that it speaks HTTP/2.
+
+    Raises:
+        OSError: it does not, or says nothing in time.
+    """
+    connection.sendall(GREETING)
+    answer = b""
+    while len(answer) < 4 and (more := connection.recv(4 - len(answer))):
+        answer += more
+    if answer[3:] != b"\4":
+        raise ConnectionError("what listens there is no Ray")
 
 
 def _no_cluster(where: str, fault: Exception) -> ServerError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -132,4 +133,5 @@ numbers = st.builds(
 def test_a_number_is_the_same_after_json(number):
     again = number_of(json.loads(json.dumps(number_row(number))))
     assert again == number
+    assert len(number_row(number)) == len(fields(Number))
     assert hash(again) == hash(number), "spans are tuples"

@@ -21,6 +21,7 @@ from qbench.mining.describe import DESCRIPTIONS, describe
 from qbench.mining.options import JoinOptions
 from qbench.mining.self_join import self_join
 from qbench.mining.terms import term_matrix
+from qbench.work import on_ray as on_ray_module
 from qbench.work.engines import EngineOptions
 from qbench.work.on_ray import on_ray
 from qbench.work.shards import make_shards
@@ -184,6 +185,23 @@ def test_workers_read_a_folder_and_a_url_themselves(tmp_path, cluster):
 
 
 @needs_ray
+def test_the_port_of_a_cluster_is_one(cluster):
+    on_ray_module._reach(cluster.address)
+
+
+def test_a_server_that_speaks_in_parts_or_not_at_all(monkeypatch):
+    settings = bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+    with listening(settings[:2], settings[2:]) as address:
+        on_ray_module._reach(address)
+    monkeypatch.setattr(on_ray_module, "PATIENCE", 0.05)
+    with listening(b"", b"") as address, pytest.raises(ServerError, match="no Ray cluster answers: timed out"):
+        on_ray_module._reach(address)
+    monkeypatch.setenv("RAY_USE_TLS", "1")
+    with listening() as address:
+        on_ray_module._reach(address)
+
+
+@needs_ray
 def test_errors_arrive_as_they_are(cluster):
     with pytest.raises(InputError, match="a bad word") as caught:
         list(on_ray()(TASK, [chunk(0, "bad")]))
@@ -217,13 +235,15 @@ def test_the_loss_of_a_node_in_mid_run_loses_nothing(tmp_path, cluster):
 
 
 @contextmanager
-def listening(answer):
-    """The address of a server that says one thing to whoever comes, and hangs up."""
+def listening(*answers):
+    """The address of a server that says some things to whoever comes, one after the other, and hangs up."""
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self):
             self.request.recv(1000)
-            self.request.sendall(answer)
+            for answer in answers:
+                self.request.sendall(answer)
+                time.sleep(0.2)
 
     with socketserver.TCPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -240,7 +260,7 @@ def test_an_address_without_a_cluster_is_refused(monkeypatch):
     monkeypatch.setattr(ray, "init", init)
     with pytest.raises(ServerError, match="no Ray cluster answers: nobody there"):
         list(on_ray("auto")(TASK, CHUNKS))
-    # Ray would wait for minutes: it is not asked where the port does not answer.
+    # Ray would wait for a minute: it is not asked where the port does not answer.
     monkeypatch.setattr(ray, "init", lambda **_: pytest.fail("asked"))
     for address in ("127.0.0.1:1", "ray://127.0.0.1:1", "localhost:1"):
         with pytest.raises(ServerError, match=r"no Ray cluster answers: .*refused"):
