@@ -14,7 +14,8 @@ memory is of a process that opens benchmark and indexes and answers the queries;
     python benchmarks/bm25_latency.py [--sizes 18750 75000 300000] [--queries 200] [--ours] [--output results.json]
 
 With --lists only the scoring is timed, of one query over made lists, which are quick to make for any size: five words
-that half, a sixth (twice), a fiftieth and a thousandth of the documents hold, in one thread, the least of ten times:
+that half, a sixth (twice), a fiftieth and a thousandth of the documents hold, in one thread, the least of ten times.
+The best 1,000 are wanted, or a thousandth of the documents where that is less; other options but --sizes say nothing:
 
     python benchmarks/bm25_latency.py --lists --sizes 640000 2500000 10000000
 """
@@ -51,6 +52,7 @@ from qbench.retrieval.jobs import ExecuteOptions
 from qbench.retrieval.lexical import open_bm25
 from qbench.retrieval.systems import Stage, System
 from qbench.scoring.bm25 import Postings, best, score
+from qbench.scoring.postings import SHARE
 from qbench.scoring.ranking import best_above
 
 SYSTEMS = ("BM25", "BM25_filter", "QBM25", "QBM25(terms=all)", "BindBM25")
@@ -59,7 +61,7 @@ UNITS = ("kilogram", "dollar", "kilometer", "percent", "hour")
 PHRASES: dict[Comparator, str] = {"=": "exactly", ">": "above", "<": "below"}
 REFERENCE_QUERIES = 20
 ROUNDS = 7
-SHARES = (1 / 2, 1 / 6, 1 / 6, 1 / 50, 1 / 1000)
+HOLD = (1 / 2, 1 / 6, 1 / 6, 1 / 50, 1 / 1000)
 FIGURES = ("index_s", "median_ms", "p95_ms", "median_to_bm25", "cpu_ms", "cpu_to_bm25")
 
 
@@ -283,15 +285,15 @@ def theirs(benchmark: Benchmark) -> list[dict[str, Any]]:
 
 
 def lists_row(size: int) -> str:
-    """Milliseconds of one query: as qbench does it, by blocks of large corpora; and by the sums of all documents."""
+    """A row of the table: milliseconds for the best of one query, by blocks of documents, and from the sums of all."""
     rng = np.random.default_rng(1)
-    lists = [np.flatnonzero(rng.random(size, np.float32) < share).astype(np.int32) for share in SHARES]
+    lists = [np.flatnonzero(rng.random(size, np.float32) < share).astype(np.int32) for share in HOLD]
     docs = np.concatenate(lists)
     postings = Postings(np.cumsum([0, *map(len, lists)]), docs, rng.random(docs.size), size)
-    terms = range(len(lists))
+    terms, depth = range(len(lists)), min(DEPTH, size // SHARE)
 
     def of_all() -> None:
-        best_above(score(postings, terms), DEPTH)
+        best_above(score(postings, terms), depth)
 
     def least(work: Callable[[], object]) -> float:
         work()  # loads what is compiled
@@ -302,7 +304,7 @@ def lists_row(size: int) -> str:
             took.append(1000 * (time.perf_counter() - start))
         return min(took)
 
-    own, whole = least(lambda: best(postings, terms, DEPTH)), least(of_all)
+    own, whole = least(lambda: best(postings, terms, depth)), least(of_all)
     return f"| {size:,} | {own:.2f} | {whole:.2f} | {whole / own:.2f} |"
 
 
@@ -319,7 +321,7 @@ def main() -> None:
         print_peak(Path(options.peak[0]), options.peak[1])
         return
     if options.lists:
-        print("| documents | qbench, ms | all sums first, ms | ratio |\n|---:|---:|---:|---:|")
+        print("| documents | by blocks, ms | all sums first, ms | ratio |\n|---:|---:|---:|---:|")
         for size in options.sizes:
             print(lists_row(size), flush=True)
         return
