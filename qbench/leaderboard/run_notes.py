@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from qbench.leaderboard.board import Ran
+from qbench.retrieval.faiss_index import LEAST
 from qbench.retrieval.types import RunResult
 
 _OF_RERANKER = re.compile(r"reranker\d*_")
@@ -65,7 +66,7 @@ def _stage_notes(meta: Mapping[str, int | float | str]) -> list[str]:
         notes.append(f"{cut} documents are longer than the model reads, and were cut.")
     if "faiss_recall" in meta:
         share = 100 * float(meta["faiss_recall"])
-        whole = " Its copies are whole: the corpus is too small for copy=pq." if "faiss_copy" in meta else ""
+        whole = f" Its copies are whole: copy=pq takes {LEAST:,} vectors or more." if "faiss_copy" in meta else ""
         notes.append(f"faiss proposes {share:.1f} % of what exact search finds nearest.{whole}")
     if "candidate_recall" in meta:
         share, asked = 100 * float(meta["candidate_recall"]), meta["candidate_recall_queries"]

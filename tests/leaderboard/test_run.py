@@ -218,7 +218,7 @@ def test_what_a_reader_should_know_of_a_run_is_said(tmp_path, monkeypatch):
         lambda *_, **__: [RunResult("QBM25", "parsed", run, meta={**meta, "faiss_copy": "whole"})],
     )
     small = run_leaderboard(bench, ["QBM25"], output=tmp_path / "small", settings=["parsed"], **QUICK)
-    assert any(note.endswith("Its copies are whole: the corpus is too small for copy=pq.") for note in small.notes)
+    assert any(note.endswith("Its copies are whole: copy=pq takes 9,984 vectors or more.") for note in small.notes)
     told = "candidates hold 97.1 % of what exact MaxSim finds best, on 64 queries of the board."
     assert f"QBM25 [parsed]: {told}" in leaderboard.notes
     assert "QBM25 [parsed]: reranker: 3 documents are longer than the model reads, and were cut." in leaderboard.notes
