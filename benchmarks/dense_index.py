@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from token_index import peak_of, unit
+from token_index import opened, peak_of, unit
 
 DIMENSION, SHARED, BLOCK = 384, 48, 50_000
 QUERIES, DEPTH = 64, 100
@@ -53,19 +53,6 @@ def made(path: Path, number: int, per_root: float) -> None:
     written.flush()
 
 
-def opened(path: Path) -> Any:
-    """The vectors as qbench searches them."""
-    from qbench.compression.plain import DTYPES
-    from qbench.retrieval.shared_texts import SharedTexts
-    from qbench.retrieval.vectors import StoredVectors
-
-    vectors, none = np.load(path, mmap_mode="r"), np.empty(0, np.int64)
-    starts = np.arange(len(vectors) + 1)
-    return StoredVectors(
-        DTYPES["float32"], {"vectors": np.asarray(vectors)}, SharedTexts(none, none), DIMENSION, starts
-    )
-
-
 def queries(vectors: Any) -> Any:
     """Texts spread over the corpus, moved."""
     moved = np.random.default_rng(14).normal(size=(QUERIES, DIMENSION)) / DIMENSION**0.5
@@ -77,7 +64,7 @@ def build(path: Path, root: Path) -> dict[str, Any]:
     from qbench.retrieval.faiss_index import build_faiss
 
     began = time.perf_counter()
-    built, busy, memory = peak_of(lambda: build_faiss(opened(path), path.stem, root, copy="pq"))
+    built, busy, memory = peak_of(lambda: build_faiss(opened(path, 1), path.stem, root, copy="pq"))
     minutes = (time.perf_counter() - began) / 60
     return {"folder": str(built.folder), "bytes": built.size, "seconds": busy, "minutes": minutes, "memory": memory}
 
@@ -86,7 +73,7 @@ def search(path: Path, folder: Path) -> list[dict[str, Any]]:
     """All queries by exact search, asked together, and by the index, one by one."""
     from qbench.retrieval.faiss_index import open_faiss
 
-    vectors = opened(path)
+    vectors = opened(path, 1)
     asked = queries(vectors)
     (best, _), row = timed(lambda: vectors.nearest(asked, DEPTH))
     rows = [{**row, "how": "exact, all together", "recall": 1.0}]

@@ -50,16 +50,16 @@ def unit(vectors: Any) -> Any:
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
-def opened(path: Path) -> Any:
-    """The vectors as qbench searches them."""
+def opened(path: Path, each: int = TOKENS) -> Any:
+    """The vectors as qbench searches them, so many of each text."""
     from qbench.compression.plain import DTYPES
     from qbench.retrieval.shared_texts import SharedTexts
     from qbench.retrieval.vectors import StoredVectors
 
     vectors, none = np.load(path, mmap_mode="r"), np.empty(0, np.int64)
-    starts = np.arange(0, len(vectors) + 1, TOKENS).astype(np.int64)
+    starts = np.arange(0, len(vectors) + 1, each).astype(np.int64)
     shared = SharedTexts(none, none)
-    return StoredVectors(DTYPES["float32"], {"vectors": np.asarray(vectors)}, shared, DIMENSION, starts)
+    return StoredVectors(DTYPES["float32"], {"vectors": np.asarray(vectors)}, shared, vectors.shape[1], starts)
 
 
 def queries(tokens: Any) -> list[Any]:

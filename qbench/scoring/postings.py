@@ -116,7 +116,7 @@ def hits(postings: Postings, terms: Terms) -> tuple[NDArray[np.intp], NDArray[np
         terms: the query's, by number.
     """
     scores = score(postings, terms)
-    if scores.size < LARGE or not _all_positive(postings, terms):
+    if not _sums_tell(postings, terms):
         docs = matching(postings, terms, scores)
         return docs, scores[docs]
     from qbench.scoring.posting_kernel import collect
@@ -134,7 +134,7 @@ def sums(postings: Postings, terms: Terms) -> NDArray[np.float64] | None:
     Args:
         postings, terms: as for `hits`.
     """
-    return score(postings, terms) if postings.size >= LARGE and _all_positive(postings, terms) else None
+    return score(postings, terms) if _sums_tell(postings, terms) else None
 
 
 SHARE = 1000
@@ -149,7 +149,7 @@ def best(postings: Postings, terms: Terms, k: int) -> tuple[NDArray[np.intp], ND
         postings, terms: as for `hits`.
         k: how many; fewer come back where fewer hold a term.
     """
-    if k <= 0 or postings.size < LARGE or not _all_positive(postings, terms):
+    if k <= 0 or not _sums_tell(postings, terms):
         docs, scores = hits(postings, terms)
         chosen = top_k(scores, k)
         return docs[chosen], scores[chosen]
@@ -192,6 +192,11 @@ def load_loops(postings: Postings) -> None:
         for among in (none, np.empty(0, np.bool_)):
             held(0, 0, np.empty(0, np.int32), among, np.empty(1, np.int32))
         collect(none[:1], np.empty(2, np.int64), np.empty(2))
+
+
+def _sums_tell(postings: Postings, terms: Terms) -> bool:
+    """Whether a sum above zero says that a document holds a term, in a corpus that repays compiled loops."""
+    return postings.size >= LARGE and _all_positive(postings, terms)
 
 
 def _all_positive(postings: Postings, terms: Terms) -> bool:
