@@ -23,10 +23,10 @@ def main(arguments: list[str]) -> None:
     import polars as pl
 
     pairs, sheet = Pairs.open(arguments[0]), Path(arguments[1])
-    table = pairs.descriptions().collect()
+    table = pairs.descriptions()
     found = pairs.table().filter(pl.col("label") == "paraphrase").collect()
     print("\n".join(samples(table, found, NUMBER, SEED)))
-    told = table.select("description_id", "value", "unit")
+    told = table.select("description_id", "value", "unit").collect()
     rows = sample(found, NUMBER, SEED).join(told, left_on="query_id", right_on="description_id")
     kept = rows.select(
         "query_id", "doc_id", "value", "unit", "digits", "rank", "p_fact", same_fact=pl.lit(""), why=pl.lit("")

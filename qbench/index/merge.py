@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from qbench.corpora.streams import reading_parquet
-from qbench.index.schemas import arrow, arrow_schema, pair_schema
+from qbench.index.schemas import Schema, arrow, arrow_schema, pair_schema
 from qbench.quantities.types import quantity_schema
 from qbench.randomness import generator
 
@@ -59,6 +59,24 @@ def concatenate(shards: Iterable[Path], target: Path, schema: pa.Schema) -> int:
                 held, rows, size = [], 0, 0
         if rows:
             writer.write_table(pa.concat_tables(held), row_group_size=rows)
+    return total
+
+
+def write_frames(frames: Iterable[pl.DataFrame], target: Path, schema: Schema) -> int:
+    """Write the rows of all frames, in order, into one Parquet file; returns their number.
+
+    The bytes do not depend on how the rows are cut into frames.
+    """
+    held, total = pl.DataFrame(schema=schema), 0
+    with table_writer(target, arrow_schema(schema)) as writer:
+        for frame in frames:
+            total += frame.height
+            held = pl.concat([held, frame])
+            while held.height >= GROUP_ROWS:
+                writer.write_table(arrow(held.head(GROUP_ROWS)), row_group_size=GROUP_ROWS)
+                held = held.slice(GROUP_ROWS)
+        if held.height:
+            writer.write_table(arrow(held), row_group_size=GROUP_ROWS)
     return total
 
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from qbench import keys
 from qbench.artefacts import open_artefact, reading
-from qbench.benchmark.parquet import read_parquet
+from qbench.benchmark.parquet import read_parquet, scan_parquet
 from qbench.errors import InputError
 from qbench.index.disk import Index
 from qbench.index.merge import concatenate
@@ -84,6 +84,15 @@ class Descriptions:
         """
         with reading(self.path, self.manifest, DESCRIPTIONS) as table:
             return read_parquet(table, description_schema())
+
+    def checked(self) -> pl.LazyFrame:
+        """The table, lazy as that of `table`, after a look at every column.
+
+        Raises:
+            InputError: as for `read`.
+        """
+        with reading(self.path, self.manifest, DESCRIPTIONS) as table:
+            return scan_parquet(table, description_schema())
 
 
 def describe(

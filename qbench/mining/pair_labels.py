@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +33,10 @@ REASONS = (
     "same words, other value",
 )
 """Reasons for dropping a candidate; the first that applies counts."""
+ROWS = 100_000
+"""Descriptions whose texts are in memory at a time."""
+AROUND = ("sentence", "value_start", "value_end", "unit_start", "unit_end")
+"""The columns that say what stands around a number."""
 _REACH = 80
 """Number of characters in which the words of a context are looked for."""
 
@@ -58,23 +64,26 @@ class Records:
     test: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, table: pl.DataFrame, test: NDArray[np.bool_], language: str = ENGLISH) -> Records:
-        """The records of a table of `description_schema`.
+    def of(cls, table: pl.LazyFrame, values: Values, test: NDArray[np.bool_], language: str = ENGLISH) -> Records:
+        """The records of a table of `description_schema`, whose texts are read block by block.
 
         Args:
             table: of n rows.
+            values: of its quantities.
             test: shape (n,).
             language: code of the texts' language.
         """
-        package = mining_package(language)
+        package, words = mining_package(language), _ContentWords(language)
+        described = partial(_by_blocks, table, ["description"])
+        periods = [package.periods(rows["description"]) for _, rows in _blocks(table, ["description"])]
         return cls(
-            Values.of(table),
-            _numbered(table["doc_id"]),
-            _numbered(table["source_id"]),
-            _numbered(tokenized(table["description"], language).list.join(" ")),
-            _numbered(_contexts(table, package)),
-            term_matrix(_content(table["description"], language)),
-            package.periods(table["description"]),
+            values,
+            _numbered(table.select("doc_id").collect().to_series()),
+            _numbered(table.select("source_id").collect().to_series()),
+            _numbered(described(lambda _, rows: tokenized(rows["description"], language).list.join(" "))),
+            _numbered(_by_blocks(table, AROUND, partial(_contexts, package))),
+            term_matrix(described(lambda _, rows: words.of(rows["description"]))),
+            Periods.together(periods),
             test,
         )
 
@@ -83,10 +92,11 @@ class Records:
         content = self.content
         size = max(content.df.size, 1)
         lengths = np.diff(content.starts)
-        held = np.repeat(np.arange(len(content)), lengths) * size + content.terms  # ascending
+        docs, position = np.unique(b, return_inverse=True)
+        held = np.repeat(np.arange(docs.size), lengths[docs]) * size
+        held += content.terms[range_rows(content.starts[docs], lengths[docs])]  # ascending
         asked = lengths[a]
-        entries = range_rows(content.starts[a], asked)
-        wanted = np.repeat(np.asarray(b, np.int64), asked) * size + content.terms[entries]
+        wanted = np.repeat(position, asked) * size + content.terms[range_rows(content.starts[a], asked)]
         at = np.minimum(np.searchsorted(held, wanted), max(held.size - 1, 0))
         found = held[at] == wanted if held.size else np.zeros(wanted.size, dtype=bool)
         pair = np.repeat(np.arange(asked.size), asked)
@@ -129,12 +139,28 @@ def label(
     return np.where(open_, labels, np.int8(DROPPED)), digits, dropped
 
 
-def _contexts(table: pl.DataFrame, package: MiningPackage) -> pl.Series:
+def _blocks(table: pl.LazyFrame, columns: Sequence[str]) -> Iterator[tuple[int, pl.DataFrame]]:
+    """Some columns a block of rows at a time, each with the position of its first row."""
+    height = int(table.select(pl.len()).collect().item())
+    for start in range(0, height, ROWS):
+        yield start, table.select(columns).slice(start, ROWS).collect()
+
+
+def _by_blocks(
+    table: pl.LazyFrame, columns: Sequence[str], text: Callable[[int, pl.DataFrame], pl.Series]
+) -> pl.Series:
+    """What `text` makes of each block of rows, in one."""
+    empty = pl.Series([], dtype=pl.String)
+    return pl.concat([empty, *(text(start, rows).rename("") for start, rows in _blocks(table, columns))])
+
+
+def _contexts(package: MiningPackage, start: int, rows: pl.DataFrame) -> pl.Series:
     """The words right before and behind each number, numbers left out; those of too few words are all different."""
     contexts = []
-    columns = table.select("sentence", "value_start", "value_end", "unit_start", "unit_end")
-    for row, (sentence, start, end, unit_start, unit_end) in enumerate(columns.iter_rows()):
-        first, last = (start, end) if unit_start < 0 else (min(start, unit_start), max(end, unit_end))
+    for row, (sentence, *spans) in enumerate(rows.select(AROUND).iter_rows(), start=start):
+        first, last, unit_start, unit_end = spans
+        if unit_start >= 0:
+            first, last = min(first, unit_start), max(last, unit_end)
         around = sentence[max(0, first - _REACH) : max(first, 0)], sentence[max(last, 0) : max(last, 0) + _REACH]
         words, after = (package.context_words(text) for text in around)
         words, after = words[-package.CONTEXT :], after[: package.CONTEXT]
@@ -143,12 +169,22 @@ def _contexts(table: pl.DataFrame, package: MiningPackage) -> pl.Series:
     return pl.Series(contexts, dtype=pl.String)
 
 
-def _content(texts: pl.Series, language: str) -> pl.Series:
-    """The words of each text that may name what is measured, without case and number."""
-    words, says = tokenized(texts, language), mining_package(language).says
-    known = words.explode().unique().drop_nulls().to_list()
-    folded = {word: " ".join(concept_words((word,), language)) if says(word) else "" for word in known}
-    return words.list.eval(pl.element().replace_strict(folded, default="", return_dtype=pl.String)).list.join(" ")
+class _ContentWords:
+    """The words of texts that may name what is measured, without case and number."""
+
+    def __init__(self, language: str) -> None:
+        self._language, self._says = language, mining_package(language).says
+        self._folded: dict[str, str] = {}
+
+    def of(self, texts: pl.Series) -> pl.Series:
+        """Those of each text, in one."""
+        words = tokenized(texts, self._language)
+        here = words.explode().unique().drop_nulls().to_list()
+        for word in here:
+            if word not in self._folded:
+                self._folded[word] = " ".join(concept_words((word,), self._language)) if self._says(word) else ""
+        folded = {word: self._folded[word] for word in here}
+        return words.list.eval(pl.element().replace_strict(folded, default="", return_dtype=pl.String)).list.join(" ")
 
 
 def _numbered(column: pl.Series) -> NDArray[np.int64]:

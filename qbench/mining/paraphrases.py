@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
@@ -15,12 +16,13 @@ from numpy.typing import NDArray
 from qbench import keys
 from qbench.artefacts import open_artefact, reading
 from qbench.errors import InputError
+from qbench.index.merge import write_frames
 from qbench.mining.describe import Descriptions
 from qbench.mining.options import JoinOptions, MiningOptions
 from qbench.mining.pair_labels import CONFUSING, DROPPED, DUPLICATE, PARAPHRASE, Records, label
 from qbench.mining.probability import paper_estimate, rank_estimate, relative_width, value_shares
 from qbench.mining.report import write_report
-from qbench.mining.same_value import Values
+from qbench.mining.same_value import VALUE_COLUMNS, Values
 from qbench.mining.self_join import Neighbours, self_join
 from qbench.mining.terms import TermMatrix, term_matrix
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, pair_schema
@@ -110,56 +112,68 @@ def mine_paraphrases(
         params["corpus"] = source.manifest.params["corpus"]
     if finished(folder, PAIRS_KIND, key):
         return Pairs.open(folder)
-    table = source.read()
-    test = _split(table["source_id"], options)
-    records = Records.of(table, test, source.language)
-    with_unit = (table["base_unit"] != "").to_numpy()
-    enough = records.values.usable & (records.values.digits >= options.min_digits)
+    table = source.checked()
+    light = table.select("source_id", *VALUE_COLUMNS).collect()
+    test, values = _split(light["source_id"], options), Values.of(light)
+    with_unit = (light["base_unit"] != "").to_numpy()
+    documents = light["source_id"].n_unique()
+    del light
+    enough = values.usable & (values.digits >= options.min_digits)
     queries = np.flatnonzero(enough & (with_unit | options.bare))
     if not queries.size:
         raise InputError(
             "no description has a single, exact value with a unit and enough digits",
             file=source.path,
-            value=f"{table.height:,} descriptions, {options.min_digits} digits",
+            value=f"{test.size:,} descriptions, {options.min_digits} digits",
             remedy="Lower --min-digits, or take numbers without a unit: --bare",
         )
     with drafting(folder, PAIRS_KIND, key, params, overwrite=overwrite) as draft:
         if draft is None:
             return Pairs.open(folder)
         join = JoinOptions(k=options.k, k1=options.k1, b=options.b, threads=threads)
-        matrix = term_matrix(table["description"], source.language)
-        folder_of_join = draft.folder / ".join"
-        neighbours = self_join(matrix, folder_of_join, join, queries=queries, engine=engine, progress=progress)
+        matrix = term_matrix(table.select("description").collect().to_series(), source.language)
+        neighbours = self_join(matrix, draft.folder / ".join", join, queries=queries, engine=engine, progress=progress)
+        # What the search held is gone before the descriptions' other columns are read.
+        records = Records.of(table, values, test, source.language)
         counts: Counter[str] = Counter()
-        pairs = pl.concat(list(_blocks(table, records, (matrix, neighbours), queries, options, counts)))
-        candidates = (np.asarray(neighbours.docs) >= 0).sum(axis=1)
-        searched = table[queries].select("digits", "family").with_columns(candidates=pl.Series(candidates))
-        pairs.write_parquet(draft.folder / PAIRS, compression="zstd")
-        table.write_parquet(draft.folder / DESCRIPTIONS, compression="zstd")
-        draft.counts = _counts(table, pairs, queries.size, counts)
+        names = table.select("description_id").collect().to_series()
+        found = _blocks(names, records, (matrix, neighbours), queries, options, counts)
+        write_frames(found, draft.folder / PAIRS, pair_schema())
+        shutil.copyfile(source.path / DESCRIPTIONS, draft.folder / DESCRIPTIONS)
+        pairs = pl.scan_parquet(draft.folder / PAIRS, glob=False)
+        draft.counts = _counts((test.size, documents), pairs, queries.size, counts)
+        searched = table.select("digits", "family").collect()[queries].with_columns(candidates=neighbours.found())
         write_report(draft.folder, draft.counts, table, pairs, searched, options.seed)
     return replace(Pairs.open(folder), new=True)
 
 
 def _split(documents: pl.Series, options: MiningOptions) -> NDArray[np.bool_]:
     """Whether each description's document belongs to the test split; shape (n,)."""
-    names = documents.unique().sort().to_list()
+    names = documents.unique().sort()
     drawn = np.array([generator(options.seed, "split", name).random() for name in names])
     # An exact number of documents, not an expected one: a small corpus has a test split too.
     first = np.argsort(drawn, kind="stable")[: round(options.test_share * len(names))]
-    chosen = set(np.array(names, dtype=object)[first].tolist())
-    return np.array([name in chosen for name in documents.to_list()], dtype=bool)
+    return documents.is_in(names.gather(first).implode()).to_numpy()
 
 
 def _blocks(
-    table: pl.DataFrame,
+    names: pl.Series,
     records: Records,
     join: tuple[TermMatrix, Neighbours],
     queries: NDArray[np.int64],
     options: MiningOptions,
     counts: Counter[str],
 ) -> Iterator[pl.DataFrame]:
-    """The pairs of a block of queries at a time, as `pair_schema`; dropped candidates are counted."""
+    """The pairs of a block of queries at a time, as `pair_schema`; dropped candidates are counted.
+
+    Args:
+        names: ids of the descriptions.
+        records: of them.
+        join: their terms, and what each query found.
+        queries: positions of those that were searched with.
+        options: of the mining.
+        counts: receives the number of candidates, and of those dropped by reason.
+    """
     matrix, neighbours = join
     values = records.values
     shares = value_shares(values.value, values.unit, values.usable)
@@ -198,7 +212,7 @@ def _blocks(
         easy = _easy(row[confusing], values.unit[a[confusing]] != values.unit[b[confusing]], options.confusing)
         _drop(labels, confusing[easy], "confusing, easier than others", counts)
         rest = np.flatnonzero(labels != DROPPED)
-        yield _frame(table, records, (a, b, labels, rank, scores, digits, shared, p_paper, p_fact), rest)
+        yield _frame(names, records, (a, b, labels, rank, scores, digits, shared, p_paper, p_fact), rest)
 
 
 def _drop(labels: NDArray[Any], rows: NDArray[np.bool_] | NDArray[np.intp], reason: str, counts: Counter[str]) -> None:
@@ -225,10 +239,9 @@ def _nearness(values: Values, a: NDArray[np.int64], b: NDArray[np.int64], row: N
 
 
 def _frame(
-    table: pl.DataFrame, records: Records, columns: tuple[NDArray[Any], ...], rows: NDArray[np.intp]
+    names: pl.Series, records: Records, columns: tuple[NDArray[Any], ...], rows: NDArray[np.intp]
 ) -> pl.DataFrame:
     a, b, labels, rank, scores, digits, shared, p_paper, p_fact = (column[rows] for column in columns)
-    names = table["description_id"]
     return pl.DataFrame(
         {
             "query_id": names.gather(a),
@@ -245,14 +258,15 @@ def _frame(
     ).cast(pair_schema())  # type: ignore[arg-type]
 
 
-def _counts(table: pl.DataFrame, pairs: pl.DataFrame, queries: int, counts: Counter[str]) -> dict[str, Any]:
-    """Counts for the manifest and the report."""
-    kinds = dict(pairs["label"].value_counts(sort=True).iter_rows())
-    per_split = pairs.filter(pl.col("label") == "paraphrase").group_by("split").agg(pl.col("query_id").n_unique())
+def _counts(sizes: tuple[int, int], pairs: pl.LazyFrame, queries: int, counts: Counter[str]) -> dict[str, Any]:
+    """Counts for the manifest and the report; `sizes` are the numbers of descriptions and of documents."""
+    kinds = dict(pairs.group_by("label").len().sort("len", "label", descending=[True, False]).collect().iter_rows())
+    weak = pairs.filter(pl.col("label") == "paraphrase")
+    per_split = weak.group_by("split").agg(pl.col("query_id").n_unique()).collect()
     candidates = counts.pop("candidates", 0)
     return {
-        "descriptions": table.height,
-        "documents": table["source_id"].n_unique(),
+        "descriptions": sizes[0],
+        "documents": sizes[1],
         "searched for": queries,
         "candidates": candidates,
         "pairs": {name: kinds.get(name, 0) for name in _NAMES.values()},

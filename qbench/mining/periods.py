@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 import polars as pl
@@ -22,6 +23,12 @@ class Periods:
     years: NDArray[np.uint64]
     months: NDArray[np.uint64]
     lengths: NDArray[np.uint64]
+
+    @classmethod
+    def together(cls, parts: Sequence[Periods]) -> Periods:
+        """Those of texts one part after the other."""
+        none = np.zeros(0, np.uint64)
+        return cls(*(np.concatenate([none, *(getattr(part, each.name) for part in parts)]) for each in fields(cls)))
 
     def apart(self, a: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Whether both texts of a pair name some years (months, lengths), and none in common."""

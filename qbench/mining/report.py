@@ -20,8 +20,8 @@ _CELL = 300
 def write_report(
     folder: Path,
     counts: Mapping[str, Any],
-    table: pl.DataFrame,
-    pairs: pl.DataFrame,
+    table: pl.LazyFrame,
+    pairs: pl.LazyFrame,
     searched: pl.DataFrame,
     seed: int,
 ) -> None:
@@ -35,10 +35,9 @@ def write_report(
         searched: columns digits, family, candidates: a row for each description that was searched with.
         seed: of the samples.
     """
-    paraphrases = pairs.filter(pl.col("label") == "paraphrase")
-    named = paraphrases.join(
-        table.select("description_id", "family", written="digits"), left_on="query_id", right_on="description_id"
-    )
+    paraphrases = pairs.filter(pl.col("label") == "paraphrase").collect()
+    written = table.select("description_id", "family", written="digits")
+    named = paraphrases.lazy().join(written, left_on="query_id", right_on="description_id").collect()
     lines = ["# Paraphrases by value coincidence", "", *overview(counts)]
     for title, column, pairs_by in (("digits", "digits", "written"), ("unit family", "family", "family")):
         lines += ["", f"## By {title} of the description searched for", ""]
@@ -64,7 +63,7 @@ def _by(column: str, searched: pl.DataFrame, pairs: pl.DataFrame) -> list[str]:
     return lines
 
 
-def samples(table: pl.DataFrame, pairs: pl.DataFrame, number: int, seed: int) -> list[str]:
+def samples(table: pl.LazyFrame, pairs: pl.DataFrame, number: int, seed: int) -> list[str]:
     """Random pairs with descriptions, values and sentences, as lines of Markdown; no pair beside its mirror image.
 
     Args:
@@ -75,7 +74,8 @@ def samples(table: pl.DataFrame, pairs: pl.DataFrame, number: int, seed: int) ->
     """
     chosen = sample(pairs, number, seed)
     rows = table.select("description_id", "description", "value", "unit", "sentence", "source_id")
-    by_name = {row[0]: row for row in rows.join(_ids(chosen), on="description_id", how="semi").iter_rows()}
+    read = rows.join(_ids(chosen).lazy(), on="description_id", how="semi").collect()
+    by_name = {row[0]: row for row in read.iter_rows()}
     lines: list[str] = []
     for n, pair in enumerate(chosen.iter_rows(named=True), start=1):
         lines.append(f"{n}. {pair['digits']} digits, BM25 {pair['score']:.1f}, p_fact {pair['p_fact']:.3f}")

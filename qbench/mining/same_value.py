@@ -35,6 +35,9 @@ PERCENTAGE = "percentage"
 _SLACK = 1e-9
 """Relative error of a conversion; far below any rounding that the rule allows for."""
 
+VALUE_COLUMNS = ("value", "high", "comparator", "change", "base_unit", "base_value", "digits")
+"""The columns of descriptions that `Values` are made of."""
+
 DIFFERENT, UNDECIDED, SAME = np.int8(-1), np.int8(0), np.int8(1)
 
 
@@ -60,7 +63,7 @@ class Values:
 
     @classmethod
     def of(cls, table: pl.DataFrame) -> Values:
-        """The values of a table with the columns of `qbench.mining.types.description_schema`."""
+        """The values of a table with `VALUE_COLUMNS`, of `qbench.mining.types.description_schema`."""
         written = table["value"].to_numpy().astype(np.float64)
         fraction = (table["base_unit"] == "").to_numpy() & (written > 0) & (written < 1)
         value = table["base_value"].to_numpy().astype(np.float64) * np.where(fraction, 100.0, 1.0)

@@ -54,6 +54,11 @@ class Neighbours(NamedTuple):
     scores: NDArray[np.float32]
     shared: NDArray[np.int16]
 
+    def found(self) -> NDArray[np.int64]:
+        """The number of results of each text; shape (R,)."""
+        found: NDArray[np.int64] = (np.asarray(self.docs) >= 0).sum(axis=1)
+        return found
+
 
 def self_join(
     matrix: TermMatrix,

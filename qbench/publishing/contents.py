@@ -183,7 +183,7 @@ def _mined(folder: Path, manifest: Manifest, texts: bool) -> Contents:
         if texts:
             shown = pairs.filter(pl.col("label") == "paraphrase")
             seed = int(manifest.params.get("seed", 0))
-            examples = ["## Examples", "\n".join(samples(table, shown, EXAMPLES, seed))]
+            examples = ["## Examples", "\n".join(samples(table.lazy(), shown, EXAMPLES, seed))]
         audit = parts.audit_section(audit_of(read_audit(folder), manifest.digest))
         limits += (
             "\n- Pairs are labelled by their values alone: equal values may be chance (`p_fact` "

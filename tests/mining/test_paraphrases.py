@@ -13,6 +13,7 @@ from qbench.mining.description_table import import_descriptions
 from qbench.mining.options import MiningOptions
 from qbench.mining.pair_labels import DUPLICATE, PARAPHRASE, Records, label
 from qbench.mining.paraphrases import Pairs, mine_paraphrases
+from qbench.mining.same_value import Values
 from qbench.mining.types import DESCRIPTIONS, PAIRS, pair_schema
 from qbench.quantities.extractors import ExtractorOptions
 from tests.mining.pairs_factory import Record, record_table
@@ -221,7 +222,7 @@ def test_repeated_texts_are_duplicates(second, expected):
     )
     start = pl.Series([text.index("4,587") for text in (first, second)], dtype=pl.Int32)
     table = table.with_columns(value_start=start, value_end=start + 5)
-    records = Records.of(table, np.zeros(2, dtype=bool))
+    records = Records.of(table.lazy(), Values.of(table), np.zeros(2, dtype=bool))
     labels, _, _ = label(records, np.array([0]), np.array([1]), HAND)
     assert labels.tolist() == [{"paraphrase": PARAPHRASE, "duplicate": DUPLICATE}[expected]]
 
