@@ -135,7 +135,7 @@ def write_facts(path: Path, rows: int) -> None:
             )
 
 
-def measured(words: list[Any]) -> tuple[float, float, float]:
+def measured(words: list[Any], memory: str = "VmHWM:") -> tuple[float, float, float]:
     """Processor seconds of a command, its largest process in MB, and seconds by the clock."""
     began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryFile() as said:
@@ -145,7 +145,7 @@ def measured(words: list[Any]) -> tuple[float, float, float]:
         )  # fmt: skip
         largest = 0.0
         while process.poll() is None:
-            largest = max(largest, peak(process.pid))
+            largest = max(largest, peak(process.pid, memory))
             time.sleep(0.05)
         if process.returncode:
             said.seek(0)
@@ -155,8 +155,13 @@ def measured(words: list[Any]) -> tuple[float, float, float]:
     return busy, largest, time.perf_counter() - began
 
 
-def peak(pid: int) -> float:
-    """The largest resident size so far of a process or one of its children, whichever thread began them, in MB."""
+def peak(pid: int, memory: str) -> float:
+    """The memory of a process or one of its children, the largest, whichever thread began them, in MB.
+
+    Args:
+        pid: the process.
+        memory: the line of its status that says it: VmHWM, the largest resident size so far, or another.
+    """
     sizes, processes = [0.0], [str(pid)]
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
@@ -164,7 +169,7 @@ def peak(pid: int) -> float:
     for each in processes:
         try:
             text = Path(f"/proc/{each}/status").read_text()
-            sizes.append(int(text.partition("VmHWM:")[2].split()[0]) / 1000)
+            sizes.append(int(text.partition(memory)[2].split()[0]) / 1000)
         except (OSError, IndexError):
             continue
     return max(sizes)

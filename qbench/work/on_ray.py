@@ -47,21 +47,25 @@ def on_ray(address: str = "", workers: int | None = None) -> Engine:
 
     Raises:
         MissingPackageError: Ray is not installed.
+        ServerError: nobody answers at the address, or something that is no Ray.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
     # Not "ray": a folder of that name, which Ray leaves in /tmp, can be imported too.
     needed("ray.exceptions", "ray", "engine=ray")
     ray: Any = import_module("ray")
+    where = address or os.environ.get("RAY_ADDRESS") or "local"
+    if not ray.is_initialized():
+        _reach(where)
 
     def run(task: Task, chunks: Iterable[C], /) -> Generator[tuple[C, Shard], None, None]:
-        with _connected(ray, address, workers):
+        with _connected(ray, where, workers):
             yield from _run(ray, task, chunks, workers)
 
     return run
 
 
 @contextmanager
-def _connected(ray: Any, address: str, workers: int | None) -> Iterator[None]:
+def _connected(ray: Any, where: str, workers: int | None) -> Iterator[None]:
     """A connection to the cluster, unless this process has one.
 
     Raises:
@@ -70,11 +74,9 @@ def _connected(ray: Any, address: str, workers: int | None) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
-    where = address or os.environ.get("RAY_ADDRESS") or "local"
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if where == "local":
         options |= {"num_cpus": workers or default_workers(), "include_dashboard": False}
-    _reach(where)
     try:
         ray.init(address=where, **options)
     except (ConnectionError, ValueError, RuntimeError) as fault:

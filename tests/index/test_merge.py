@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.errors import InputError
+from qbench.index import merge
 from qbench.index.merge import concatenate, concept_cuts, group_pairs, write_pairs
 from qbench.index.schemas import pair_schema
 from qbench.quantities.types import quantity_schema
@@ -111,3 +112,23 @@ def test_concatenation_keeps_the_order_and_bounds_row_groups(tmp_path, monkeypat
     shards[3].write_bytes(b"damaged")
     with pytest.raises(InputError, match=r"3.parquet: a shard is damaged.*run the same command again"):
         concatenate(shards, tmp_path / "all.parquet", schema)
+
+
+@pytest.mark.parametrize("cuts", [(), (1,), (3, 3, 8)])
+def test_the_bytes_of_written_frames_do_not_depend_on_their_sizes(tmp_path, monkeypatch, cuts):
+    monkeypatch.setattr(merge, "GROUP_ROWS", 4)
+    schema = {"name": pl.String, "value": pl.Float64}
+    rows = pl.DataFrame({"name": [f"n{i}" for i in range(11)], "value": [float(i) for i in range(11)]}, schema=schema)
+    bounds = (0, *cuts, rows.height)
+    parts = (rows[start:end] for start, end in pairwise(bounds))
+    assert merge.write_frames(parts, tmp_path / "parts.parquet", schema) == 11
+    merge.write_frames([rows], tmp_path / "whole.parquet", schema)
+    assert (tmp_path / "parts.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+    assert pl.read_parquet(tmp_path / "parts.parquet").equals(rows)
+    groups = pq.ParquetFile(tmp_path / "parts.parquet").metadata
+    assert [groups.row_group(i).num_rows for i in range(groups.num_row_groups)] == [4, 4, 3]
+
+
+def test_no_frames_are_a_table_without_rows(tmp_path):
+    assert merge.write_frames([], tmp_path / "none.parquet", {"name": pl.String}) == 0
+    assert pl.read_parquet(tmp_path / "none.parquet").schema == {"name": pl.String}

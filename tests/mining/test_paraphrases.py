@@ -5,9 +5,12 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from qbench.errors import InputError, OptionError
 from qbench.keys import REVISIONS
+from qbench.mining import pair_labels
 from qbench.mining import paraphrases as module
 from qbench.mining.description_table import import_descriptions
 from qbench.mining.options import MiningOptions
@@ -119,8 +122,10 @@ def test_the_report_tells_of_digits_and_families(pairs):
 
 def test_the_same_bytes_in_blocks_and_again(descriptions, pairs, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "BLOCK", 7)
+    monkeypatch.setattr(pair_labels, "ROWS", 5)
     again = mine_paraphrases(descriptions.path, tmp_path / "p", OPTIONS, threads=2)
     assert again.new
+    assert (again.path / DESCRIPTIONS).read_bytes() == (descriptions.path / DESCRIPTIONS).read_bytes()
     assert (again.path / PAIRS).read_bytes() == (pairs.path / PAIRS).read_bytes()
     assert not mine_paraphrases(descriptions.path, tmp_path / "p", OPTIONS).new
     with pytest.raises(OptionError, match="--overwrite"):
@@ -183,6 +188,19 @@ def test_pairs_share_a_word_that_names_something(tmp_path):
     ]
     _, labels = by_hand(tmp_path, rows)
     assert labels == {("a", "c"): "paraphrase", ("c", "a"): "paraphrase"}
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("tea salt coal iron zinc".split()), max_size=4), min_size=1, max_size=6),
+    st.data(),
+)
+def test_words_that_pairs_share(words, data):
+    table = record_table(Record(f"d{i}::0#0", " ".join(said), 4587, "", "tonne") for i, said in enumerate(words))
+    records = Records.of(table.lazy(), Values.of(table), np.zeros(len(words), dtype=bool))
+    of_texts = st.integers(0, len(words) - 1)
+    pairs = data.draw(st.lists(st.tuples(of_texts, of_texts), max_size=12))
+    a, b = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
+    assert records.shared(a, b).tolist() == [len(set(words[x]) & set(words[y])) for x, y in pairs]
 
 
 def test_confusing_pairs_of_the_same_unit_come_first(tmp_path):
