@@ -7,8 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from qbench.index.schemas import frame_of
 from qbench.mining.languages import REASONS, mining_package
 from qbench.mining.parsers import get_parser
@@ -64,7 +62,7 @@ def process(payload: str, parser: DescriptionParser, language: str) -> Shard:
             else:
                 rows.append(description_row(f"{doc_id}#{n}", words, (doc_id, source_id, text), description, mention))
     table = io.BytesIO()
-    description_frame(rows).write_parquet(table, compression="zstd")
+    frame_of(rows, description_schema(), "segments").write_parquet(table, compression="zstd")
     return Shard({TABLE: table.getvalue(), COUNTS: json.dumps(counts).encode()}, counts["mentions"])
 
 
@@ -95,8 +93,3 @@ def description_row(
         "unit_start": unit[0],
         "unit_end": unit[1],
     }
-
-
-def description_frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """A table of `description_schema` from rows."""
-    return frame_of(rows, description_schema(), "segments")

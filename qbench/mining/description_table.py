@@ -14,10 +14,11 @@ from qbench.corpora.clean import SeenIds
 from qbench.corpora.tables import Row, Table
 from qbench.corpora.types import OnError, Problems
 from qbench.errors import InputError
+from qbench.index.merge import TableRows
 from qbench.licences import normalised
 from qbench.mining.describe import Descriptions
-from qbench.mining.describing import LONGEST, description_frame, description_row
-from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, Description
+from qbench.mining.describing import LONGEST, description_row
+from qbench.mining.types import DESCRIPTIONS, DESCRIPTIONS_KIND, Description, description_schema
 from qbench.progress import Progress, silent
 from qbench.quantities.extractors import Extractor, ExtractorOptions, for_texts, get_extractor
 from qbench.quantities.languages import ENGLISH, SAMPLE, SAMPLE_CHARACTERS
@@ -74,12 +75,13 @@ def import_descriptions(
     with drafting(folder, DESCRIPTIONS_KIND, key, params, overwrite=overwrite) as draft:
         if draft is None:
             return Descriptions.open(folder)
-        descriptions = list(_read(rows, get_extractor(extractor), problems, progress))
-        if not descriptions:
+        with TableRows(draft.folder / DESCRIPTIONS, description_schema()) as descriptions:
+            for row in _read(rows, get_extractor(extractor), problems, progress):
+                descriptions.add(row)
+        if not problems.used:
             raise InputError("no row of this table can be used", file=path, remedy="; ".join(problems.examples) or None)
-        description_frame(descriptions).write_parquet(draft.folder / DESCRIPTIONS, compression="zstd")
         draft.counts = {
-            "descriptions": len(descriptions),
+            "descriptions": problems.used,
             "bad": dict(sorted(problems.counts.items())),
             "bad_examples": problems.examples,
         }
