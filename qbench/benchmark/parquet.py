@@ -123,34 +123,33 @@ def read_parquet(
     Raises:
         InputError: the file is missing, is no Parquet, or does not have the schema.
     """
+    rows = _scanned(path, schema)
+    if where is not None:
+        fit(pl.DataFrame(schema=rows.collect_schema()), schema, path)
+        rows = rows.filter(where)
     with reading_parquet(path):
-        rows = _scanned(path, schema)
-        if where is not None:
-            fit(pl.DataFrame(schema=rows.collect_schema()), schema, path)
-            rows = rows.filter(where)
         frame = rows.collect()
     return fit(_with_topic(_with_change(frame), schema), schema, path, nullable)
 
 
 def scan_parquet(path: Path, schema: Schema) -> pl.LazyFrame:
-    """A Parquet file that keeps a schema, whose columns are read where they are needed.
-
-    Every column is looked at once, with one of them in memory at a time.
+    """A Parquet file that should keep a schema, none of whose rows is read before it is needed.
 
     Raises:
-        InputError: as for `read_parquet`, no column of which may hold a null.
+        InputError: the file is missing, is no Parquet, or lacks a column of the schema.
     """
-    for column, dtype in schema.items():
-        read_parquet(path, {column: dtype})
-    return _scanned(path, schema).select(list(schema))
+    rows = _scanned(path, schema)
+    fit(pl.DataFrame(schema=rows.collect_schema()), schema, path)
+    return rows.select(list(schema))
 
 
 def _scanned(path: Path, schema: Schema) -> pl.LazyFrame:
     """The columns of the schema that a file has, under the names of today."""
     if not path.is_file():
         raise InputError("no such file", file=path)
-    rows = pl.scan_parquet(path, glob=False)
-    there = rows.collect_schema().names()
+    with reading_parquet(path):
+        rows = pl.scan_parquet(path, glob=False)
+        there = rows.collect_schema().names()
     earlier = {old: new for new, old in EARLIER.items() if new in schema and new not in there and old in there}
     return rows.rename(earlier).select(name for name in (earlier.get(name, name) for name in there) if name in schema)
 

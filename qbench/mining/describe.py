@@ -74,7 +74,7 @@ class Descriptions:
     def table(self) -> pl.LazyFrame:
         """`description_schema`, in the order of the corpus."""
         with reading(self.path, self.manifest, DESCRIPTIONS) as table:
-            return pl.scan_parquet(table, glob=False)
+            return scan_parquet(table, description_schema())
 
     def read(self) -> pl.DataFrame:
         """The whole table, checked.
@@ -85,14 +85,15 @@ class Descriptions:
         with reading(self.path, self.manifest, DESCRIPTIONS) as table:
             return read_parquet(table, description_schema())
 
-    def checked(self) -> pl.LazyFrame:
-        """The table, lazy as that of `table`, after a look at every column.
+    def check(self) -> None:
+        """Look at every cell of the table, with one column in memory at a time.
 
         Raises:
             InputError: as for `read`.
         """
         with reading(self.path, self.manifest, DESCRIPTIONS) as table:
-            return scan_parquet(table, description_schema())
+            for column, dtype in description_schema().items():
+                read_parquet(table, {column: dtype})
 
 
 def describe(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from qbench import keys
 from qbench.artefacts import open_artefact, reading
+from qbench.benchmark.parquet import scan_parquet
 from qbench.errors import InputError
 from qbench.index.merge import write_frames
 from qbench.mining.describe import Descriptions
@@ -25,7 +26,7 @@ from qbench.mining.report import write_report
 from qbench.mining.same_value import VALUE_COLUMNS, Values
 from qbench.mining.self_join import Neighbours, self_join
 from qbench.mining.terms import TermMatrix, term_matrix
-from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, pair_schema
+from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, description_schema, pair_schema
 from qbench.progress import Progress, silent
 from qbench.randomness import generator
 from qbench.store import Manifest, drafting, finished
@@ -112,8 +113,8 @@ def mine_paraphrases(
         params["corpus"] = source.manifest.params["corpus"]
     if finished(folder, PAIRS_KIND, key):
         return Pairs.open(folder)
-    table = source.checked()
-    light = table.select("source_id", *VALUE_COLUMNS).collect()
+    source.check()
+    light = source.table().select("source_id", *VALUE_COLUMNS).collect()
     test, values = _split(light["source_id"], options), Values.of(light)
     with_unit = (light["base_unit"] != "").to_numpy()
     documents = light["source_id"].n_unique()
@@ -130,6 +131,10 @@ def mine_paraphrases(
     with drafting(folder, PAIRS_KIND, key, params, overwrite=overwrite) as draft:
         if draft is None:
             return Pairs.open(folder)
+        with reading(source.path, source.manifest, DESCRIPTIONS) as file:
+            shutil.copyfile(file, draft.folder / DESCRIPTIONS)
+        # A search takes hours, and others may replace the descriptions meanwhile: only the copy is read.
+        table = scan_parquet(draft.folder / DESCRIPTIONS, description_schema())
         join = JoinOptions(k=options.k, k1=options.k1, b=options.b, threads=threads)
         matrix = term_matrix(table.select("description").collect().to_series(), source.language)
         neighbours = self_join(matrix, draft.folder / ".join", join, queries=queries, engine=engine, progress=progress)
@@ -139,7 +144,6 @@ def mine_paraphrases(
         names = table.select("description_id").collect().to_series()
         found = _blocks(names, records, (matrix, neighbours), queries, options, counts)
         write_frames(found, draft.folder / PAIRS, pair_schema())
-        shutil.copyfile(source.path / DESCRIPTIONS, draft.folder / DESCRIPTIONS)
         pairs = pl.scan_parquet(draft.folder / PAIRS, glob=False)
         draft.counts = _counts((test.size, documents), pairs, queries.size, counts)
         searched = table.select("digits", "family").collect()[queries].with_columns(candidates=neighbours.found())
@@ -260,7 +264,7 @@ def _frame(
 
 def _counts(sizes: tuple[int, int], pairs: pl.LazyFrame, queries: int, counts: Counter[str]) -> dict[str, Any]:
     """Counts for the manifest and the report; `sizes` are the numbers of descriptions and of documents."""
-    kinds = dict(pairs.group_by("label").len().sort("len", "label", descending=[True, False]).collect().iter_rows())
+    kinds = dict(pairs.group_by("label").len().collect().iter_rows())
     weak = pairs.filter(pl.col("label") == "paraphrase")
     per_split = weak.group_by("split").agg(pl.col("query_id").n_unique()).collect()
     candidates = counts.pop("candidates", 0)

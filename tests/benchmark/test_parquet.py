@@ -1,4 +1,4 @@
-"""Tables whose columns are read where they are needed: the checks are those of tables that are read whole."""
+"""Tables whose columns are read where they are needed."""
 
 import polars as pl
 import pytest
@@ -37,12 +37,18 @@ def test_a_column_of_that_name_is_not_taken_for_an_earlier_one(tmp_path):
     [
         (ROWS.drop("value"), "the column 'value' is missing"),
         (ROWS.cast({"value": pl.Int64}), r"the column 'value' should be Float64 \(found Int64\)"),
-        (ROWS.with_columns(name=pl.Series(["a", None])), "2: the column 'name' has an empty cell"),
     ],
 )
 def test_what_does_not_keep_the_schema_is_refused_before_anything_is_read(tmp_path, rows, message):
     with pytest.raises(InputError, match=message):
         scan_parquet(written(tmp_path, rows), SCHEMA)
+
+
+def test_an_empty_cell_is_found_when_rows_are_read(tmp_path):
+    path = written(tmp_path, ROWS.with_columns(name=pl.Series(["a", None])))
+    assert scan_parquet(path, SCHEMA).select("value").collect().height == 2
+    with pytest.raises(InputError, match="2: the column 'name' has an empty cell"):
+        read_parquet(path, {"name": pl.String})
 
 
 def test_a_missing_and_a_damaged_file_are_named(tmp_path):

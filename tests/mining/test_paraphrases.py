@@ -299,6 +299,26 @@ def test_descriptions_of_no_use(tmp_path):
     assert not (tmp_path / "hand-p").exists()
 
 
+def test_descriptions_that_are_replaced_during_the_search_change_nothing(tmp_path, monkeypatch):
+    rows = [
+        ("a", "r1", "net sales of tea", "$4,587 million"),
+        ("b", "r2", "sales of tea, net", "$4,587 million"),
+        *NOISE,
+    ]
+    _, expected = by_hand(tmp_path, rows)
+    search = module.self_join
+
+    def replaced(*arguments, **named):
+        found = search(*arguments, **named)
+        for file in (tmp_path / "hand-d").iterdir():
+            file.write_bytes(b"")
+        return found
+
+    monkeypatch.setattr(module, "self_join", replaced)
+    again = mine_paraphrases(tmp_path / "hand-d", tmp_path / "again", HAND, threads=1)
+    assert again.table().collect().height == len(expected) == 2
+
+
 def test_a_damaged_folder_is_told(descriptions, tmp_path):
     found = mine_paraphrases(descriptions.path, tmp_path / "p", OPTIONS, threads=1)
     kept = (found.path / PAIRS).read_bytes()
