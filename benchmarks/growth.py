@@ -136,7 +136,10 @@ def write_facts(path: Path, rows: int) -> None:
 
 
 def measured(words: list[Any], memory: str = "VmHWM:") -> tuple[float, float, float]:
-    """Processor seconds of a command, its largest process in MB, and seconds by the clock."""
+    """Processor seconds of a command, its largest process in MB, and seconds by the clock.
+
+    Memory is looked at twenty times a second: VmHWM tells the most so far, another line what there is just then.
+    """
     began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(

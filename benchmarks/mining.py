@@ -3,10 +3,10 @@
     python benchmarks/mining.py FOLDER [--sizes 100000 400000 1600000] [--threads 1] [--json FILE]
 
 Descriptions are made up: words as in `benchmarks/self_join.py` (about 12, by Zipf's law, a tenth of the texts repeats
-another), each in a sentence and a document of its own, with an amount of four digits; one in ten states the amount of
-another. Each size is one command in a process of its own. Memory is the most that the process held for itself at a
-time (RssAnon), without pages of mapped files: the results of the search are mapped, 640 bytes a description. FOLDER
-keeps descriptions and pairs.
+another), each in a short sentence ("w3 w17 of $4587 million") and a document of its own, with one of some 9,000
+amounts. Each size is one command in a process of its own. Memory is the most that the process was seen to hold for
+itself (RssAnon, twenty times a second), without pages of mapped files: the results of the search are mapped, 640 bytes
+a description. FOLDER keeps descriptions and pairs.
 """
 
 from __future__ import annotations
@@ -44,9 +44,12 @@ def main() -> None:
         words = ["mine-paraphrases", source, "-o", pairs, "--threads", options.threads, "--overwrite"]
         seconds, mb, wall = measured(words, "RssAnon:")
         kept = sum(json.loads((pairs / "manifest.json").read_text())["counts"]["pairs"].values())
-        rows.append({"descriptions": size, "seconds": seconds, "wall": wall, "mb": mb, "pairs": kept})
+        size_each = size_of(pairs) / size
+        rows.append(
+            {"descriptions": size, "seconds": seconds, "wall": wall, "mb": mb, "bytes": size_each, "pairs": kept}
+        )
         print(
-            f"| {size:,} | {seconds:,.0f} | {wall:,.0f} | {mb:,.0f} | {size_of(pairs) / size:,.0f} | {kept:,} |",
+            f"| {size:,} | {seconds:,.0f} | {wall:,.0f} | {mb:,.0f} | {size_each:,.0f} | {kept:,} |",
             flush=True,
         )
     if options.json:
@@ -69,7 +72,7 @@ def describe(folder: Path, size: int) -> None:
 
 
 def frame(texts: pl.Series, values: np.ndarray, start: int) -> pl.DataFrame:
-    """Descriptions with an amount each: "w3 w17 of $4,587 million"."""
+    """Descriptions with an amount each."""
     written = pl.format("${} million", pl.col("number").cast(pl.Int64))
     amount = pl.col("number") * 1e6
     begin = pl.col("description").str.len_chars() + 4

@@ -136,7 +136,7 @@ def scan_parquet(path: Path, schema: Schema) -> pl.LazyFrame:
     """A Parquet file that should keep a schema, none of whose rows is read before it is needed.
 
     Raises:
-        InputError: the file is missing, is no Parquet, or lacks a column of the schema.
+        InputError: the file is missing, is no Parquet, or has not the columns and types of the schema.
     """
     rows = _scanned(path, schema)
     fit(pl.DataFrame(schema=rows.collect_schema()), schema, path)
@@ -144,7 +144,11 @@ def scan_parquet(path: Path, schema: Schema) -> pl.LazyFrame:
 
 
 def _scanned(path: Path, schema: Schema) -> pl.LazyFrame:
-    """The columns of the schema that a file has, under the names of today."""
+    """The columns of the schema that a file has, under the names of today.
+
+    Raises:
+        InputError: the file is missing, or is no Parquet.
+    """
     if not path.is_file():
         raise InputError("no such file", file=path)
     with reading_parquet(path):

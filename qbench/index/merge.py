@@ -55,11 +55,16 @@ def concatenate(shards: Iterable[Path], target: Path, schema: pa.Schema) -> int:
             held.append(table)
             rows, size, total = rows + table.num_rows, size + table.nbytes, total + table.num_rows
             if rows >= GROUP_ROWS or size >= GROUP_BYTES:
-                writer.write_table(pa.concat_tables(held), row_group_size=rows)
+                write_group(writer, pa.concat_tables(held))
                 held, rows, size = [], 0, 0
         if rows:
-            writer.write_table(pa.concat_tables(held), row_group_size=rows)
+            write_group(writer, pa.concat_tables(held))
     return total
+
+
+def write_group(writer: pq.ParquetWriter, rows: pa.Table) -> None:
+    """Write a row group, whose bytes depend on its rows alone: Arrow's pages end where the pieces of a table do."""
+    writer.write_table(rows.combine_chunks(), row_group_size=rows.num_rows)
 
 
 def write_frames(frames: Iterable[pl.DataFrame], target: Path, schema: Schema) -> int:
@@ -73,10 +78,10 @@ def write_frames(frames: Iterable[pl.DataFrame], target: Path, schema: Schema) -
             total += frame.height
             held = pl.concat([held, frame])
             while held.height >= GROUP_ROWS:
-                writer.write_table(arrow(held.head(GROUP_ROWS)), row_group_size=GROUP_ROWS)
+                write_group(writer, arrow(held.head(GROUP_ROWS)))
                 held = held.slice(GROUP_ROWS)
         if held.height:
-            writer.write_table(arrow(held), row_group_size=GROUP_ROWS)
+            write_group(writer, arrow(held))
     return total
 
 
@@ -201,6 +206,8 @@ class TableRows:
         self._writer.close()
 
     def _flush(self) -> None:
+        if not self._held:
+            return
         columns = {name: [row[name] for row in self._held] for name in self._schema.names}
         self._writer.write_table(pa.Table.from_pydict(columns, schema=self._schema))
         self._held.clear()

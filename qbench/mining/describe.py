@@ -72,7 +72,11 @@ class Descriptions:
         return str(self.manifest.params.get("language", ENGLISH))
 
     def table(self) -> pl.LazyFrame:
-        """`description_schema`, in the order of the corpus."""
+        """`description_schema`, in the order of the corpus.
+
+        Raises:
+            InputError: the file is missing or damaged, or does not have the schema.
+        """
         with reading(self.path, self.manifest, DESCRIPTIONS) as table:
             return scan_parquet(table, description_schema())
 
@@ -92,6 +96,7 @@ class Descriptions:
             InputError: as for `read`.
         """
         with reading(self.path, self.manifest, DESCRIPTIONS) as table:
+            scan_parquet(table, description_schema())
             for column, dtype in description_schema().items():
                 read_parquet(table, {column: dtype})
 

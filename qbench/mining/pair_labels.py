@@ -34,7 +34,7 @@ REASONS = (
 )
 """Reasons for dropping a candidate; the first that applies counts."""
 ROWS = 100_000
-"""Descriptions whose texts are in memory at a time."""
+"""Descriptions that are read at a time."""
 AROUND = ("sentence", "value_start", "value_end", "unit_start", "unit_end")
 """The columns that say what stands around a number."""
 _REACH = 80
@@ -65,7 +65,7 @@ class Records:
 
     @classmethod
     def of(cls, table: pl.LazyFrame, values: Values, test: NDArray[np.bool_], language: str = ENGLISH) -> Records:
-        """The records of a table of `description_schema`, whose texts are read block by block.
+        """The records of a table of `description_schema`, of which one column of texts is in memory at a time.
 
         Args:
             table: of n rows.
@@ -157,7 +157,7 @@ def _by_blocks(
 def _contexts(package: MiningPackage, start: int, rows: pl.DataFrame) -> pl.Series:
     """The words right before and behind each number, numbers left out; those of too few words are all different."""
     contexts = []
-    for row, (sentence, *spans) in enumerate(rows.select(AROUND).iter_rows(), start=start):
+    for row, (sentence, *spans) in enumerate(rows.iter_rows(), start=start):
         first, last, unit_start, unit_end = spans
         if unit_start >= 0:
             first, last = min(first, unit_start), max(last, unit_end)

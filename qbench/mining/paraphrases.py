@@ -114,7 +114,8 @@ def mine_paraphrases(
     if finished(folder, PAIRS_KIND, key):
         return Pairs.open(folder)
     source.check()
-    light = source.table().select("source_id", *VALUE_COLUMNS).collect()
+    with reading(source.path, source.manifest, DESCRIPTIONS) as file:
+        light = scan_parquet(file, description_schema()).select("source_id", *VALUE_COLUMNS).collect()
     test, values = _split(light["source_id"], options), Values.of(light)
     with_unit = (light["base_unit"] != "").to_numpy()
     documents = light["source_id"].n_unique()
@@ -142,7 +143,7 @@ def mine_paraphrases(
         records = Records.of(table, values, test, source.language)
         counts: Counter[str] = Counter()
         names = table.select("description_id").collect().to_series()
-        found = _blocks(names, records, (matrix, neighbours), queries, options, counts)
+        found = _pairs(names, records, (matrix, neighbours), queries, options, counts)
         write_frames(found, draft.folder / PAIRS, pair_schema())
         pairs = pl.scan_parquet(draft.folder / PAIRS, glob=False)
         draft.counts = _counts((test.size, documents), pairs, queries.size, counts)
@@ -160,7 +161,7 @@ def _split(documents: pl.Series, options: MiningOptions) -> NDArray[np.bool_]:
     return documents.is_in(names.gather(first).implode()).to_numpy()
 
 
-def _blocks(
+def _pairs(
     names: pl.Series,
     records: Records,
     join: tuple[TermMatrix, Neighbours],

@@ -74,8 +74,10 @@ def samples(table: pl.LazyFrame, pairs: pl.DataFrame, number: int, seed: int) ->
     """
     chosen = sample(pairs, number, seed)
     rows = table.select("description_id", "description", "value", "unit", "sentence", "source_id")
-    read = rows.join(_ids(chosen).lazy(), on="description_id", how="semi").collect()
-    by_name = {row[0]: row for row in read.iter_rows()}
+    named = pl.concat([chosen["query_id"], chosen["doc_id"]]).unique()
+    by_name = {
+        row[0]: row for row in rows.filter(pl.col("description_id").is_in(named.implode())).collect().iter_rows()
+    }
     lines: list[str] = []
     for n, pair in enumerate(chosen.iter_rows(named=True), start=1):
         lines.append(f"{n}. {pair['digits']} digits, BM25 {pair['score']:.1f}, p_fact {pair['p_fact']:.3f}")
@@ -93,10 +95,6 @@ def sample(pairs: pl.DataFrame, number: int, seed: int) -> pl.DataFrame:
     once = pairs.unique(order.list.join("\x1f"), keep="first", maintain_order=True) if pairs.height else pairs
     picked = generator(seed, "samples").permutation(once.height)[:number]
     return once[sorted(picked.tolist())]
-
-
-def _ids(pairs: pl.DataFrame) -> pl.DataFrame:
-    return pl.DataFrame({"description_id": pl.concat([pairs["query_id"], pairs["doc_id"]]).unique()})
 
 
 def overview(counts: Mapping[str, Any]) -> list[str]:

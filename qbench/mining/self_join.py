@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from qbench.errors import InputError, OptionError
 from qbench.keys import key
 from qbench.mining import join_task
-from qbench.mining.options import JoinOptions
+from qbench.mining.options import BLOCK, JoinOptions
 from qbench.mining.terms import TermMatrix
 from qbench.progress import Progress, silent
 from qbench.store import read_json
@@ -56,8 +56,9 @@ class Neighbours(NamedTuple):
 
     def found(self) -> NDArray[np.int64]:
         """The number of results of each text; shape (R,)."""
-        found: NDArray[np.int64] = (np.asarray(self.docs) >= 0).sum(axis=1)
-        return found
+        starts = range(0, len(self.docs), BLOCK)
+        found = [np.count_nonzero(self.docs[start : start + BLOCK] >= 0, axis=1) for start in starts]
+        return np.concatenate([np.zeros(0, np.int64), *found])
 
 
 def self_join(

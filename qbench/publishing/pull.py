@@ -20,7 +20,7 @@ from qbench.benchmark.parquet import read_parquet, read_table, write_table
 from qbench.benchmark.types import Query
 from qbench.corpora.streams import reading_parquet
 from qbench.errors import InputError, OptionError
-from qbench.index.merge import table_writer
+from qbench.index.merge import table_writer, write_group
 from qbench.index.schemas import arrow_schema
 from qbench.mining.describe import Descriptions
 from qbench.mining.paraphrases import Pairs
@@ -254,7 +254,7 @@ def _write_descriptions(table: pl.DataFrame, path: Path, groups: list[int] | Non
     start = 0
     with table_writer(path, schema) as writer:
         for size in groups:
-            writer.write_table(rows.slice(start, size), row_group_size=size)
+            write_group(writer, rows.slice(start, size))
             start += size
 
 

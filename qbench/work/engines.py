@@ -31,6 +31,7 @@ class EngineOptions:
         Raises:
             OptionError: an address is given, and the engine is not Ray.
             MissingPackageError: Ray is not installed.
+            ServerError: no cluster answers at the address.
         """
         if self.engine == "ray":
             from qbench.work.on_ray import on_ray

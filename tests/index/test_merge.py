@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from qbench.errors import InputError
 from qbench.index import merge
 from qbench.index.merge import concatenate, concept_cuts, group_pairs, write_pairs
-from qbench.index.schemas import pair_schema
+from qbench.index.schemas import arrow_schema, pair_schema
 from qbench.quantities.types import quantity_schema
 
 
@@ -127,6 +127,23 @@ def test_the_bytes_of_written_frames_do_not_depend_on_their_sizes(tmp_path, monk
     assert pl.read_parquet(tmp_path / "parts.parquet").equals(rows)
     groups = pq.ParquetFile(tmp_path / "parts.parquet").metadata
     assert [groups.row_group(i).num_rows for i in range(groups.num_row_groups)] == [4, 4, 3]
+
+
+def test_pages_of_a_large_group_do_not_depend_on_the_pieces_either(tmp_path):
+    schema = {"name": pl.String}
+    rows = pl.DataFrame(
+        {"name": [f"filings/{i % 97}/a name that is long enough to fill pages::{i}" for i in range(60_000)]}
+    )
+    parts = list(rows.iter_slices(777))
+    merge.write_frames(parts, tmp_path / "parts.parquet", schema)
+    merge.write_frames([rows], tmp_path / "whole.parquet", schema)
+    for number, part in enumerate(parts):
+        part.write_parquet(tmp_path / f"{number}.parquet")
+    shards = (tmp_path / f"{number}.parquet" for number in range(len(parts)))
+    assert concatenate(shards, tmp_path / "shards.parquet", arrow_schema(schema)) == rows.height
+    whole = (tmp_path / "whole.parquet").read_bytes()
+    assert (tmp_path / "parts.parquet").read_bytes() == whole
+    assert (tmp_path / "shards.parquet").read_bytes() == whole
 
 
 def test_no_frames_are_a_table_without_rows(tmp_path):
