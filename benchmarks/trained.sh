@@ -11,7 +11,7 @@
 #     STEPS="papers-finance papers-medical papers-foods papers-laptops papers-phones papers_numconq-numconq
 #            training_curve-finance seeds-finance seeds-medical deepquant-finance numcolbert-finance coded-laptops
 #            coded-medical"
-# And joint-finance, which needs GENERAL, a benchmark of general search.
+# And joint-finance, which learns general search from GENERAL, by default BENCHMARKS/general.
 # Inputs of the experiments, from the environment: EPOCHS=2 (of all but DeepQuant) LIMIT=20000 BATCH=64 LENGTH=96 DEV=100
 # PRECISION=auto (bfloat16 on a processor that has it).
 set -euo pipefail
@@ -34,8 +34,9 @@ for step in $steps; do
         given+=(--with "epochs=$epochs")
     fi
     if [ "$name" = joint ]; then
-        [ -n "${GENERAL:-}" ] || { echo "$step: GENERAL names no benchmark of general search" >&2; continue; }
-        given+=(--with "general=$GENERAL")
+        general=${GENERAL:-$benches/general}
+        [ -f "$general/manifest.json" ] || { echo "$step: $general is not there yet" >&2; continue; }
+        given+=(--with "general=$general")
     fi
     [ "$name" = training_curve ] || given+=(--with "limit=${LIMIT:-20000}")
     if [ "$name" = papers_numconq ]; then

@@ -3,7 +3,7 @@
 #
 #     benchmarks/training_data.sh DATA OUT [NAME ...]
 #
-# DATA holds corpora/*.jsonl.gz, retrieval/numconq-* and tables/*; OUT gets each benchmark under its name, beside its
+# DATA holds corpora/*.jsonl.gz, retrieval/* and tables/*; OUT gets each benchmark under its name, beside its
 # index (NAME-index) and corpus (NAME-corpus). Without names all are made. It goes on where it was stopped.
 #
 #     finance   all of sec_filings and reuters21578
@@ -12,6 +12,8 @@
 #     foods     Open Food Facts: queries of two and three constraints (DeepQuant, 4.8): 50,000 pairs, 10,000 test queries
 #     laptops   a table of laptops
 #     phones    a table of phones
+#     general   general search, for joint training: pooled MS MARCO passages, queries of others for the test, training and
+#               development queries made of passages (compression_data.py)
 #
 # A few hundred topics bound what real text gives: a concept is asked about if five sentences state it in one unit, and
 # the gate lets the question through. Samples grow with the values asked for (--random-sets), and with the sentences
@@ -34,7 +36,7 @@ synth() { # NAME TABLE SENTENCES MAPPING [OPTION ...]: a corpus of the table's f
     qbench build-index "$1-corpus" -o "$1-index" --extractor given
 }
 
-[ $# -gt 0 ] || set -- finance medical numconq laptops phones foods
+[ $# -gt 0 ] || set -- finance medical numconq laptops phones foods general
 for name in "$@"; do
     case $name in
         finance)
@@ -70,6 +72,11 @@ for name in "$@"; do
             synth phones phones.csv 3 phones
             qbench gen-queries phones-index -o phones --expansions phones-corpus/expansions.tsv --max-train 4000 --samples 5 \
                 --value-permutation
+            ;;
+        general)
+            [ -d general-beir ] ||
+                python "$here/compression_data.py" "$data/retrieval/msmarco-dl" general-beir --others 40000 --train 8000 --dev 500
+            qbench benchmark import beir general-beir -o general --quantities ours
             ;;
         *)
             echo "no such benchmark: $name" >&2
