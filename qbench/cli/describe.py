@@ -59,6 +59,7 @@ def describe(
 
     with console.progress("describe") as progress:
         if source.is_file():
+            _refuse_running(parser, engine, workers)
             result = import_descriptions(
                 source,
                 output,
@@ -83,6 +84,17 @@ def describe(
                 progress=progress,
             )
     _report(result, output_format)
+
+
+def _refuse_running(parser: ParserOptions, engine: EngineOptions, workers: int | None) -> None:
+    """Refuse what says how the sentences of an index are described: a table has its descriptions."""
+    usual = {**vars(ParserOptions()), **vars(EngineOptions()), "workers": None}
+    for name, value in {**vars(parser), **vars(engine), "workers": workers}.items():
+        if value != usual[name]:
+            option = f"--{name.replace('_', '-')} {value}"
+            raise OptionError(
+                "this option is for an index", value=option, remedy="Leave it out: a table has its descriptions"
+            )
 
 
 def _in_manifest(option: str, value: str) -> OptionError:

@@ -49,6 +49,7 @@ class Table:
         path: the file; its suffixes say what it is.
         problems: what is done with lines that cannot be read.
         meter: how far the reader is.
+        line: where the row that was read last begins in the file; of Parquet, its number.
 
     Raises:
         InputError: the file is missing, or of no known kind.
@@ -57,6 +58,7 @@ class Table:
     path: Path
     problems: Problems = field(default_factory=Problems)
     meter: Meter = field(default_factory=Meter)
+    line: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         if not self.path.is_file():
@@ -93,7 +95,9 @@ class Table:
 
     def _json(self, problems: Problems) -> Iterator[Row]:
         numbered = text_lines(self._file, ENCODINGS, problems, self.meter)
-        return (_flat(row) for _, row in json_objects(numbered, self.path.name, problems))
+        for line, row in json_objects(numbered, self.path.name, problems):
+            self.line = line
+            yield _flat(row)
 
     def _csv(self, problems: Problems) -> Iterator[Row]:
         feed = Feed(self._file, ENCODINGS, problems, self.meter)
@@ -104,16 +108,18 @@ class Table:
                 header = unique_names(next(rows, []))
             except csv.Error as fault:
                 raise InputError(f"not a readable header: {fault}", file=self.path.name, line=1) from None
-            for _, _, row in csv_rows(feed, rows, header, line=feed.line):
+            for _, line, row in csv_rows(feed, rows, header, line=feed.line):
+                self.line = line
                 yield row
 
     def _parquet(self) -> Iterator[Row]:
         import pyarrow.parquet as pq
 
         with reading_parquet(self.path), pq.ParquetFile(self.path) as table:
-            self.meter.total = table.metadata.num_rows
+            self.meter.total, self.line = table.metadata.num_rows, 0
             for batch in table.iter_batches(4096):
                 for row in rows_of(batch):
+                    self.line += 1
                     yield _flat(row)
                 self.meter.done += batch.num_rows
 

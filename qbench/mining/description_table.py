@@ -105,7 +105,7 @@ def _read(table: Table, extractor: Extractor, problems: Problems, progress: Prog
             yield _row(name, row, extractor)
             problems.used += 1
         except InputError as fault:
-            error = InputError(fault.message, file=table.path, line=number, value=fault.value, remedy=fault.remedy)
+            error = InputError(fault.message, file=table.path, line=table.line, value=fault.value, remedy=fault.remedy)
             problems.bad(fault.message, error)
         progress(table.meter.done, table.meter.total, f"{number:,} rows")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import asdict
@@ -137,9 +137,18 @@ def _join(
     starts = range(done, rows.size, options.block)
     blocks = [np.unique(bag_of[order[start : start + options.block]]) for start in starts]
     arrays = _arrays(folder, "r+")
-    found = (
-        _in_threads(searchable, blocks, options) if engine is None else _on(engine, searchable, blocks, folder, options)
-    )
+    searched = done
+
+    def report(texts: int) -> None:
+        nonlocal searched
+        searched += texts
+        progress(searched, rows.size, "texts joined")
+
+    if engine is None:
+        found = _in_threads(searchable, blocks, options)
+    else:
+        sizes = [min(options.block, rows.size - start) for start in starts]
+        found = _on(engine, searchable, list(zip(blocks, sizes, strict=True)), folder, options, report)
     with closing(found):
         for best, bags in zip(found, blocks, strict=True):
             here = order[done : done + options.block]
@@ -148,7 +157,7 @@ def _join(
                 array.flush()
             done += here.size
             journal.write(done=done, total=rows.size)
-            progress(done, rows.size, "texts joined")
+            progress(max(done, searched), rows.size, "texts joined")
 
 
 def _in_threads(
@@ -170,17 +179,29 @@ def _in_threads(
 def _on(
     engine: Engine,
     searchable: Searchable,
-    blocks: Sequence[NDArray[np.int32]],
+    blocks: Sequence[tuple[NDArray[np.int32], int]],
     folder: Path,
     options: JoinOptions,
+    report: Callable[[int], None],
 ) -> Generator[Best, None, None]:
-    """The best bags of each block of bags, each found once: an interrupted call finds its shards again."""
+    """The best bags of each block of bags, each found once: an interrupted call finds its shards again.
+
+    Args:
+        engine: runs the search.
+        searchable: the texts.
+        blocks: bags, and the number of texts that are searched with them.
+        folder: of the join.
+        options: of the search.
+        report: receives the number of texts of each block that is done.
+    """
     index, shards = (folder / INDEX).absolute(), (folder / FOLDER).absolute()
     join_task.save(searchable, index)
     task = Task(join_task.__name__, {"folder": str(index), "k": options.k})
-    payloads = (payload_of(bags.tolist()) for bags in blocks)
-    chunks = (Chunk(f"{digest}-{options.k}", len(payload), payload) for payload, digest in payloads)
-    names = make_shards(task, chunks, shards, last=join_task.LAST, engine=engine, report=lambda chunk, shard: None)
+    payloads = ((*payload_of(bags.tolist()), texts) for bags, texts in blocks)
+    chunks = (Chunk(f"{digest}-{options.k}", texts, payload) for payload, digest, texts in payloads)
+    names = make_shards(
+        task, chunks, shards, last=join_task.LAST, engine=engine, report=lambda chunk, _: report(chunk.items)
+    )
     for name in names:
         yield join_task.read(shards, name, options.k)
     shutil.rmtree(shards)

@@ -73,6 +73,16 @@ def test_the_language_of_a_table_is_stated_and_that_of_an_index_is_not(folder, t
         run(describe_app, folder / "index", "-o", tmp_path / "out", "--language", "zh")
 
 
+@pytest.mark.parametrize(
+    "option", [("--workers", "2"), ("--engine", "ray"), ("--address", "nowhere:1"), ("--parser", "tagger")]
+)
+def test_options_of_an_index_are_refused_with_a_table(tmp_path, option):
+    (tmp_path / "own.csv").write_text("description,quantity\nroe,15 pct\n", encoding="utf-8")
+    with pytest.raises(OptionError, match=rf"for an index .*{' '.join(option)}"):
+        run(describe_app, tmp_path / "own.csv", "-o", tmp_path / "d", *option)
+    assert not (tmp_path / "d").exists()
+
+
 def test_a_table_of_ones_own(folder):
     (folder / "own.tsv").write_text("description\tquantity\nsales of tea\t$4.5 million\nno number\tnone\n")
     result = run(describe_app, folder / "own.tsv", "-o", folder / "own")

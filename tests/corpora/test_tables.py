@@ -106,3 +106,23 @@ def test_a_cell_of_ten_megabytes(tmp_path):
 )
 def test_ordinary_csv(tmp_path, content, found):
     assert [row for _, row in Table(written(tmp_path, "t.csv", content)).rows()] == found
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "lines"),
+    [
+        ("t.csv", 'a,b\n1,"x\ny"\n\n2,z\n', [2, 5]),
+        ("t.tsv", "a\tb\n1\tx\nshort\n2\tz\n", [2, 4]),
+        ("t.jsonl", '{"a": 1}\n\n{"a": 2}\n', [1, 3]),
+    ],
+)
+def test_the_line_of_a_row_is_known(tmp_path, name, content, lines):
+    table = Table(written(tmp_path, name, content), Problems("skip"))
+    assert [table.line for _ in table.rows()] == lines
+    assert [table.line for _ in table.rows()] == lines
+
+
+def test_rows_of_parquet_are_numbered(tmp_path):
+    pl.DataFrame({"a": [5, 6, 7]}).write_parquet(tmp_path / "t.parquet")
+    table = Table(tmp_path / "t.parquet")
+    assert [table.line for _ in table.rows()] == [1, 2, 3]
