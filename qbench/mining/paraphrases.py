@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -113,22 +113,7 @@ def mine_paraphrases(
         params["corpus"] = source.manifest.params["corpus"]
     if finished(folder, PAIRS_KIND, key):
         return Pairs.open(folder)
-    source.check()
-    with reading(source.path, source.manifest, DESCRIPTIONS) as file:
-        light = scan_parquet(file, description_schema()).select("source_id", *VALUE_COLUMNS).collect()
-    test, values = _split(light["source_id"], options), Values.of(light)
-    with_unit = (light["base_unit"] != "").to_numpy()
-    documents = light["source_id"].n_unique()
-    del light
-    enough = values.usable & (values.digits >= options.min_digits)
-    queries = np.flatnonzero(enough & (with_unit | options.bare))
-    if not queries.size:
-        raise InputError(
-            "no description has a single, exact value with a unit and enough digits",
-            file=source.path,
-            value=f"{test.size:,} descriptions, {options.min_digits} digits",
-            remedy="Lower --min-digits, or take numbers without a unit: --bare",
-        )
+    asked = _asked(source, options)
     with drafting(folder, PAIRS_KIND, key, params, overwrite=overwrite) as draft:
         if draft is None:
             return Pairs.open(folder)
@@ -138,18 +123,58 @@ def mine_paraphrases(
         table = scan_parquet(draft.folder / DESCRIPTIONS, description_schema())
         join = JoinOptions(k=options.k, k1=options.k1, b=options.b, threads=threads)
         matrix = term_matrix(table.select("description").collect().to_series(), source.language)
-        neighbours = self_join(matrix, draft.folder / ".join", join, queries=queries, engine=engine, progress=progress)
+        neighbours = self_join(
+            matrix, draft.folder / ".join", join, queries=asked.queries, engine=engine, progress=progress
+        )
         # What the search held is gone before the descriptions' other columns are read.
-        records = Records.of(table, values, test, source.language)
+        records = Records.of(table, asked.values, asked.test, source.language)
         counts: Counter[str] = Counter()
         names = table.select("description_id").collect().to_series()
-        found = _pairs(names, records, (matrix, neighbours), queries, options, counts)
+        found = _pairs(names, records, (matrix, neighbours), asked.queries, options, counts)
         write_frames(found, draft.folder / PAIRS, pair_schema())
         pairs = pl.scan_parquet(draft.folder / PAIRS, glob=False)
-        draft.counts = _counts((test.size, documents), pairs, queries.size, counts)
-        searched = table.select("digits", "family").collect()[queries].with_columns(candidates=neighbours.found())
+        draft.counts = _counts(asked, pairs, counts)
+        searched = table.select("digits", "family").collect()[asked.queries].with_columns(candidates=neighbours.found())
         write_report(draft.folder, draft.counts, table, pairs, searched, options.seed)
     return replace(Pairs.open(folder), new=True)
+
+
+class _Asked(NamedTuple):
+    """What is searched with, of n descriptions.
+
+    Attributes:
+        values: theirs.
+        test: shape (n,), whether a description's document belongs to the test split.
+        documents: number of documents.
+        queries: shape (q,), positions of the descriptions to search with.
+    """
+
+    values: Values
+    test: NDArray[np.bool_]
+    documents: int
+    queries: NDArray[np.intp]
+
+
+def _asked(source: Descriptions, options: MiningOptions) -> _Asked:
+    """What of some descriptions is searched with.
+
+    Raises:
+        InputError: the descriptions are damaged, or none has a value with enough digits.
+    """
+    source.check()
+    with reading(source.path, source.manifest, DESCRIPTIONS) as file:
+        light = scan_parquet(file, description_schema()).select("source_id", *VALUE_COLUMNS).collect()
+    values, with_unit = Values.of(light), (light["base_unit"] != "").to_numpy()
+    enough = values.usable & (values.digits >= options.min_digits)
+    queries = np.flatnonzero(enough & (with_unit | options.bare))
+    if not queries.size:
+        raise InputError(
+            "no description has a single, exact value with a unit and enough digits",
+            file=source.path,
+            value=f"{light.height:,} descriptions, {options.min_digits} digits",
+            remedy="Lower --min-digits, or take numbers without a unit: --bare",
+        )
+    return _Asked(values, _split(light["source_id"], options), light["source_id"].n_unique(), queries)
 
 
 def _split(documents: pl.Series, options: MiningOptions) -> NDArray[np.bool_]:
@@ -263,16 +288,16 @@ def _frame(
     ).cast(pair_schema())  # type: ignore[arg-type]
 
 
-def _counts(sizes: tuple[int, int], pairs: pl.LazyFrame, queries: int, counts: Counter[str]) -> dict[str, Any]:
-    """Counts for the manifest and the report; `sizes` are the numbers of descriptions and of documents."""
+def _counts(asked: _Asked, pairs: pl.LazyFrame, counts: Counter[str]) -> dict[str, Any]:
+    """Counts for the manifest and the report."""
     kinds = dict(pairs.group_by("label").len().collect().iter_rows())
     weak = pairs.filter(pl.col("label") == "paraphrase")
     per_split = weak.group_by("split").agg(pl.col("query_id").n_unique()).collect()
     candidates = counts.pop("candidates", 0)
     return {
-        "descriptions": sizes[0],
-        "documents": sizes[1],
-        "searched for": queries,
+        "descriptions": asked.test.size,
+        "documents": asked.documents,
+        "searched for": asked.queries.size,
         "candidates": candidates,
         "pairs": {name: kinds.get(name, 0) for name in _NAMES.values()},
         "queries with a paraphrase": dict(sorted(per_split.iter_rows())),

@@ -374,12 +374,16 @@ def test_an_engine_gives_the_same_bytes(tmp_path, engine):
     texts = pl.Series([f"{WORDS[i % 14]} {WORDS[i * i % 13]} {WORDS[i * 7 % 11]} {i % 5}" for i in range(300)])
     matrix, options = term_matrix(texts), JoinOptions(k=5, block=64)
     here = self_join(matrix, tmp_path / "here", options)
-    shown = []
-    there = self_join(
-        matrix, tmp_path / "there", options, engine=engine, progress=lambda done, total, _: shown.append((done, total))
-    )
-    # Blocks are told when they are searched, and not when all are written.
-    assert list(dict.fromkeys(shown)) == [(done, 300) for done in (0, 64, 128, 192, 256, 300)]
+    shown, before = [], []
+
+    def watched(task, chunks, /):
+        for found in engine(task, chunks):
+            yield found
+            before.append(shown[-1])
+
+    there = self_join(matrix, tmp_path / "there", options, engine=watched, progress=lambda done, *_: shown.append(done))
+    # Blocks are told while others are searched, and not when all are written.
+    assert before == [64, 128, 192, 256, 300]
     for ours, theirs in zip(here, there, strict=True):
         assert ours.tobytes() == theirs.tobytes()
     left = [{path.name for path in (tmp_path / name).iterdir()} for name in ("here", "there")]
