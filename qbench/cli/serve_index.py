@@ -39,8 +39,12 @@ def serve_index(
         typer.Option(help="Name of the schema, or of the index. [default: one of the index's key; in files, qbench]"),
     ] = "",
     query: Annotated[
-        str, typer.Option(help="Show the statement and its parameters, or the search, that answers this query.")
-    ] = "laptop under 2 lb",
+        str | None,
+        typer.Option(
+            help="Show the statement and its parameters, or the search, that answers this query. "
+            "[default: one about the most frequent concept and unit of the index]"
+        ),
+    ] = None,
     concepts: Annotated[
         Literal["ignored", "shared"],
         typer.Option(
@@ -67,6 +71,7 @@ def serve_index(
     from qbench.errors import OptionError
     from qbench.index.disk import Index
     from qbench.retrieval.engines import serve_opensearch, serve_postgres
+    from qbench.retrieval.engines.serving import example_query
 
     if server is not None and output is not None:
         raise OptionError("a server and a folder of files, and one is needed", remedy="Leave out --server or -o")
@@ -79,6 +84,7 @@ def serve_index(
             served = _written(opened, engine, server, output, name, vectors, overwrite)
         console.note(f"{served.place}: {'written' if served.new else 'already there'}")
     place = name if served is None or server is None else served.place
+    query = example_query(opened) if query is None else query
     if engine == "postgres":
         shown = serve_postgres.shown(opened, query, model=vectors, concepts=concepts)
     else:

@@ -31,6 +31,13 @@ def test_the_query_is_shown(index):
     assert "satisfying_0" not in run(index, "--query", "laptop").stdout
 
 
+def test_the_query_is_one_that_the_index_can_answer(index, tmp_path):
+    assert "-- laptop above 1.2 kilogram\n" in run(index).stdout
+    (tmp_path / "corpus.jsonl").write_text(json.dumps({"doc_id": "a", "text": "Nothing is counted here."}))
+    empty = build_index(tmp_path / "corpus.jsonl", tmp_path / "index", workers=1).path
+    assert "-- laptop under 2 lb\n" in run(empty).stdout
+
+
 def test_the_search_of_opensearch_is_shown(index):
     head, _, search = run(index, "--engine", "opensearch", "--query", "laptop under 2 kg").stdout.partition("\n")
     assert head == "POST /qbench/_search"

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from qbench.index.disk import Index
 from qbench.keys import key, revision
 from qbench.quantities.extractors import get_extractor
@@ -17,6 +19,8 @@ from qbench.retrieval.passages import passages
 from qbench.store import Draft, drafting
 
 KIND = "served index"
+MADE_UP = "laptop under 2 lb"
+"""A query for an index that suggests none."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,25 @@ def asked_query(index: Index, query: str) -> AskedQuery:
     options = index.extractor_options()
     parsed = get_extractor(options).parse_query(query)
     return AskedQuery(tokens(query, options.language), tuple(parsed.conditions), options.language)
+
+
+def example_query(index: Index) -> str:
+    """A query that an index can answer: its most frequent concept and unit, above the median of their values.
+
+    A made-up one where the index has no concepts, or its extractor reads no condition in that text.
+    """
+    named = index.pairs().filter(pl.col("concept") != "", pl.col("unit") != "")
+    pair = named.select("concept", "unit", "sentences").sort(
+        "sentences", "concept", "unit", descending=[True, False, False]
+    )
+    for concept, unit, _ in index.collected(pair.head(1)).iter_rows():
+        median = named.filter(pl.col("concept") == concept, pl.col("unit") == unit).select(
+            pl.col("values").list.median()
+        )
+        query = f"{concept} above {index.collected(median).item():.6g} {unit}"
+        if asked_query(index, query).conditions:
+            return query
+    return MADE_UP
 
 
 def write_files(
