@@ -42,10 +42,11 @@ for step in $steps; do
     if [ "$name" = papers_numconq ]; then
         for set in imdb league olympic; do given+=(--with "$set=$data/retrieval/numconq-$set"); done
     fi
-    # Exit status 1 says that rows have no run: the tables say which. A step that fails does not keep the others.
+    # Rows without a run fail a step, too, and its tables say which. A step that fails does not keep the others.
     qbench leaderboard "$benches/$bench" --experiment "$here/experiments/$name.toml" "${given[@]}" -o "$out" ||
-        [ $? = 1 ] || { echo "$step failed" >&2; continue; }
+        { status=$?; echo "$step failed" >&2; [ $status -lt 128 ] || exit $status; }
     for page in "$out/$name-$bench"/*/leaderboard.{md,json} "$out/$name-$bench"/experiment.{md,json}; do
+        [ -f "$page" ] || continue
         place=$results/${page#"$out/"}
         mkdir -p "$(dirname "$place")"
         cp "$page" "$place"

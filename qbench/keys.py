@@ -65,6 +65,7 @@ REVISIONS: dict[str, int] = {
     # Models
     "new model": 2,
     "retriever training": 7,
+    "deepquant training": 1,
     "bi-encoder training": 2,
     "description-parser training": 1,
     "extractor training": 1,

@@ -308,7 +308,7 @@ def load_deepquant(model: str, max_length: int = 0) -> DeepQuant:
 
 
 def deepquant_from(
-    model: str, *, text_score: TextScore = "mean", sigma: float = 1.0, centred_units: bool = False
+    model: str, *, text_score: TextScore | None = None, sigma: float = 1.0, centred_units: bool | None = None
 ) -> tuple[DeepQuant, str]:
     """A DeepQuant to be trained, on the GPU where there is one: a trained one, or a new one around another model.
 
@@ -317,7 +317,7 @@ def deepquant_from(
 
     Args:
         model: a folder, or a name on the hub.
-        text_score, centred_units: as in `DeepQuantConfig`.
+        text_score, centred_units: as in `DeepQuantConfig`; None for those of a trained one, in a new one the defaults.
         sigma: of a new one.
 
     Returns:
@@ -330,8 +330,10 @@ def deepquant_from(
     folder = model_folder(model)
     if model_kind(folder) == "deepquant":
         loaded = load_deepquant(model)
-        loaded.config = replace(loaded.config, text_score=text_score, centred_units=centred_units)
-        loaded.heads.centred = centred_units
+        chosen: dict[str, Any] = {"text_score": text_score, "centred_units": centred_units}
+        given = {name: value for name, value in chosen.items() if value is not None}
+        loaded.config = replace(loaded.config, **given)
+        loaded.heads.centred = loaded.config.centred_units
         return loaded, ""
     colbert: Any = load_multi_vector_model(model)
     transformer = colbert[0]
@@ -353,9 +355,9 @@ def deepquant_from(
         query_length=int(expansion.get("length") or 0),
         attended=bool(expansion.get("attend")),
         max_length=longest_document(colbert),
-        text_score=text_score,
+        text_score=text_score or "mean",
         sigma=sigma,
-        centred_units=centred_units,
+        centred_units=bool(centred_units),
     )
     made = DeepQuant(encoder, tokenizer, config)
     with torch.no_grad():

@@ -132,11 +132,12 @@ def _task(
             chunk=recipe.chunk,
             **own,
         )
-    if student.reads_numbers and not data.text_mentions.known:
-        # Of a sample the changed quantity alone would be known: its other numbers would be learnt as words.
-        remedy = "Generate it again, or import it with its quantities extracted: --quantities ours"
-        message = f"a {kind} learns from the quantities of all documents, and the benchmark has no table of them"
-        raise InputError(message, value=benchmark.name, remedy=remedy)
+    for source, triples in ((benchmark, data), (joint, general)):
+        if student.reads_numbers and source and triples and not triples.text_mentions.known:
+            # Of a sample the changed quantity alone would be known: its other numbers would be learnt as words.
+            remedy = "Generate it again, or import it with its quantities extracted: --quantities ours"
+            message = f"a {kind} learns from the quantities of all documents, and the benchmark has no table of them"
+            raise InputError(message, value=source.name, remedy=remedy)
     loss = LOSSES[recipe.loss]
     if teacher is not None:
         loss = Loss(Distillation(_teacher(teacher, recipe), recipe.temperature), "like a teacher")
@@ -249,6 +250,8 @@ def _params(
     }
     if kind == "codedcolbert":
         inputs["codes"] = revision("coded token vectors")
+    if kind == "deepquant":
+        inputs["numbers"] = revision("deepquant training")
     params = training_params(kind, inputs, model, recipe, model_kind=_STARTS.get(kind, kind))
     # Options of other kinds of models change nothing.
     options = declared(ContrastiveRecipe)
@@ -320,6 +323,10 @@ class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
     def untrained(self) -> Record:
         """nDCG@10 before training, and what of the model is not trained yet."""
         return {**({"start": self.student.start} if self.student.start else {}), **self.evaluate()}
+
+    def patient_until(self) -> float:
+        """The share that is on made-up numbers alone."""
+        return self.recipe.numbers_first
 
     def epoch_figures(self) -> Record:
         """The share of a batch's texts that are no negatives because they may satisfy the query."""

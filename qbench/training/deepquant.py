@@ -58,6 +58,7 @@ class DeepQuantStudent(OwnStudent):
         network: the model.
         number_weight, unit_weight, comparison_weight, regular_weight: of L_exp + L_man, L_unit, L_comp and L_reg; with
             0 a loss is not computed.
+        satisfaction_weight: of `qbench.models.number_layers.satisfaction_loss`, on made-up numbers.
         as_printed: L_comp as the paper prints it (see `qbench.models.number_layers.comparison_loss`).
         head_lr: peak learning rate of the layers of numbers.
         numbers_first: share of the steps, the first, that learn from made-up numbers alone.
@@ -70,6 +71,7 @@ class DeepQuantStudent(OwnStudent):
     unit_weight: float = 1.0
     comparison_weight: float = 1.0
     regular_weight: float = 1.0
+    satisfaction_weight: float = 1.0
     as_printed: bool = False
     head_lr: float = 1e-3
     numbers_first: float = 0.0
@@ -160,14 +162,15 @@ class DeepQuantStudent(OwnStudent):
         for weight, loss in self.number_losses(queries, texts, logits, holds):
             total = total + weight * loss
         own = torch.arange(len(made.stated), device=device) // STATED, torch.arange(len(made.stated), device=device)
-        if not self.comparison_weight:  # the ablation of eq. 3 compares nothing made up either
-            return total
-        operators = [OPERATORS.index(number.operator) if number.operator else -1 for (number,) in queries.numbers]
-        satisfying = torch.tensor(operators, device=device)
-        compared = comparison_loss(logits[own][:, None], holds[own][:, None], as_printed=self.as_printed)
-        total = total + self.comparison_weight * compared
-        believed = network.operators(asked), torch.sigmoid(logits)
-        return total + satisfaction_loss(*believed, holds, satisfying, own)
+        if self.comparison_weight:
+            compared = comparison_loss(logits[own][:, None], holds[own][:, None], as_printed=self.as_printed)
+            total = total + self.comparison_weight * compared
+        if self.satisfaction_weight:
+            operators = [OPERATORS.index(number.operator) if number.operator else -1 for (number,) in queries.numbers]
+            satisfying = torch.tensor(operators, device=device)
+            believed = network.operators(asked), torch.sigmoid(logits)
+            total = total + self.satisfaction_weight * satisfaction_loss(*believed, holds, satisfying, own)
+        return total
 
     def _read(self, carried: list[tuple[str, Number]], role: Role) -> list[tuple[str, Number]]:
         """Those whose number lies within the tokens that are read."""
@@ -264,9 +267,9 @@ def open_deepquant_student(
     model: str,
     *,
     units: Sequence[str] = (),
-    text_score: Any = "mean",
+    text_score: Any = None,
     sigma: float = 1.0,
-    centred_units: bool = False,
+    centred_units: bool | None = None,
     **options: Any,
 ) -> DeepQuantStudent:
     """A DeepQuant ready to be trained: one that was saved, or a new one (`qbench.models.deepquant.deepquant_from`).

@@ -186,6 +186,13 @@ class ContrastiveRecipe(Recipe):
     regular_weight: float = option(
         1.0, help="Weight of the regulariser of comparisons; 0: without.", low=0, models=("deepquant",)
     )
+    satisfaction_weight: float = option(
+        1.0,
+        help="Weight of learning, from made-up numbers, whether a number satisfies what is asked; 0: without.",
+        low=0,
+        models=("deepquant",),
+        keyed=False,
+    )
     numbers_first: float = option(
         0.0,
         help="Share of the steps, the first, that learn to read and compare made-up numbers of all magnitudes.",
@@ -204,12 +211,16 @@ class ContrastiveRecipe(Recipe):
     as_printed: bool = option(
         False, help="Compare numbers with the loss as it is printed, which has no negatives.", models=("deepquant",)
     )
-    text_score: Literal["sum", "mean"] = option(
-        "mean", help="MaxSim of the words: its sum over the query's tokens, or its mean.", models=("deepquant",)
+    text_score: Literal["sum", "mean"] | None = option(
+        None,
+        help="MaxSim of the words: its sum over the query's tokens, or its mean. [default: what the model has, mean in "
+        "a new one]",
+        models=("deepquant",),
     )
-    centred_units: bool = option(
-        False,
-        help="Take their mean from the logits of units before they are compared.",
+    centred_units: bool | None = option(
+        None,
+        help="Take their mean from the logits of units before they are compared. [default: as the model does, no in a "
+        "new one]",
         models=("deepquant",),
         keyed=False,
     )

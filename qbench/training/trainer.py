@@ -7,6 +7,7 @@ mined pairs, a tagger on a gold set.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -103,6 +104,10 @@ class Task(ABC, Generic[Batch]):
     def untrained(self) -> Record | None:
         """The record of epoch 0, before training; None for no such record."""
         return self.evaluate()
+
+    def patient_until(self) -> float:
+        """Share of the steps, the first, after which patience begins: those that teach something else."""
+        return 0.0
 
     def epoch_figures(self) -> Record:
         """Figures of what was trained since the last evaluation, in addition to its loss."""
@@ -274,7 +279,8 @@ class Trainer(Generic[Batch]):
 
     def _stalled(self, first: list[Record], trained: list[Record], parts: int) -> bool:
         measured = bool(trained) and self.task.figure(trained[-1]) is not None
-        since = len(trained) - best_evaluation(first, trained, self.task.figure)
+        begun = math.ceil(self.task.patient_until() * self.recipe.epochs * parts)
+        since = len(trained) - max(best_evaluation(first, trained, self.task.figure), begun)
         return measured and since >= self.recipe.patience * parts
 
     def _train(self, stretch: Stretch[Batch]) -> Record:

@@ -253,3 +253,19 @@ def test_no_number_no_figure(plain):
     pool = dev_pool(replace(none, queries=[replace(q, conditions=()) for q in none.queries]), 20, 0)
     assert student_of(plain).figures(pool) == {}
     assert set(student_of(plain).figures(dev_pool(none, 20, 0))) == {"operator", "alpha", "unit"}
+
+
+def test_a_trained_one_keeps_what_it_was_made_with(plain, tmp_path):
+    made = {"text_score": "sum", "centred_units": True}
+    first = open_student("deepquant", str(plain), units=DATA.units, **made)
+    first.save(tmp_path / "model")
+    again = open_student("deepquant", str(tmp_path / "model")).network
+    assert (again.config.text_score, again.config.centred_units, again.heads.centred) == ("sum", True, True)
+    changed = open_student("deepquant", str(tmp_path / "model"), text_score="mean", centred_units=False).network
+    assert (changed.config.text_score, changed.heads.centred) == ("mean", False)
+
+
+def test_a_general_benchmark_without_quantities_is_refused(plain, tmp_path):
+    general = replace(BENCHMARK, quantities=None)
+    with pytest.raises(InputError, match="learns from the quantities of all documents"):
+        train_retriever("deepquant", BENCHMARK, tmp_path / "a", str(plain), ContrastiveRecipe(epochs=1), joint=general)

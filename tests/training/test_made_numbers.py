@@ -111,16 +111,16 @@ def relevance_steps(student, steps):
     return moved
 
 
-def test_without_the_comparison_loss_no_tower_learns_but_by_what_satisfies(plain, monkeypatch):
-    monkeypatch.setattr("qbench.models.number_layers.satisfaction_loss", lambda *_: torch.zeros(()))
+def test_towers_learn_from_the_comparison_loss_and_from_what_satisfies(plain):
     batch = Batch.of(DATA, DATA.draw(0, "1", 2, most=8), 0, 10)
     learns = []
-    for weight in (0.0, 1.0):
-        options = {"numbers_first": 1.0, "regular_weight": 0.0, "comparison_weight": weight}
+    for compared, satisfying in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)):
+        weights = {"comparison_weight": compared, "satisfaction_weight": satisfying}
+        options = {"numbers_first": 1.0, "regular_weight": 0.0, **weights}
         student = open_student("deepquant", str(plain), units=DATA.units, **options)
         student.loss(batch).backward()
         learns.append(any(some.grad is not None and some.grad.any() for some in student.network.towers.parameters()))
-    assert learns == [False, True]
+    assert learns == [False, True, True]
 
 
 def test_another_seed_makes_other_numbers(plain):

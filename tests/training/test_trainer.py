@@ -107,6 +107,17 @@ def test_the_best_epoch_is_kept_and_patience_ends_it(tmp_path):
         assert torch.equal(kept, weights(other, tmp_path / str(epochs))[0]) == same
 
 
+def test_patience_begins_after_the_steps_that_teach_something_else(tmp_path):
+    recipe = Recipe(epochs=6, patience=1, warmup=0.0, schedule="constant")
+    ended = {}
+    for share in (0.0, 0.5):
+        task = Line(recipe, figures=[0.1, 0.1, 0.1, 0.6, 0.1, 0.1])
+        task.patient_until = lambda share=share: share
+        _, history = weights(task, tmp_path / str(share))
+        ended[share] = history.best, history.epochs
+    assert ended == {0.0: (1, 2), 0.5: (4, 5)}
+
+
 def test_a_killed_training_goes_on_with_the_same_weights(tmp_path):
     recipe = Recipe(epochs=3, accumulation=2, lr=0.1)
     whole, history = weights(Line(recipe), tmp_path / "whole")
