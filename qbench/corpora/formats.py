@@ -126,7 +126,7 @@ def _table(feed: Feed, rows: Iterator[list[str]], options: ReadOptions) -> Itera
 def _columns(header: list[str], options: ReadOptions) -> tuple[list[str], bool]:
     """Names of the columns, and whether the first line is a header: fields given as numbers say that it is not."""
     given = [name for name in (options.id_field, *options.text_fields, options.title_field) if name is not None]
-    if given and all(name.isdigit() and name not in header for name in given):
+    if given and all(name.isdigit() for name in given) and not set(given) <= set(header):
         return [str(number) for number in range(1, len(header) + 1)], False
     return unique_names(header), True
 

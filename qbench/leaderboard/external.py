@@ -196,4 +196,23 @@ def _coverage(label: str, file: Path, run: pl.DataFrame, judged: _Judged) -> lis
         )
     if len(wanted) > len(common):
         notes.append(f"{label}: {len(wanted) - len(common)} judged queries are not in the run and score 0.")
+    notes += _strangers(label, file, run.filter(pl.col("query_id").is_in(common)), judged)
     return notes + [f"{label}: {note}" for note in unjudged(run, judged.qrels, wanted)]
+
+
+def _strangers(label: str, file: Path, run: pl.DataFrame, judged: _Judged) -> list[str]:
+    """A note on documents that the benchmark does not have; a run of such alone has other ids, or another corpus."""
+    corpus = None if judged.benchmark is None else judged.benchmark.corpus
+    known = judged.qrels["doc_id"].unique() if corpus is None else corpus["doc_id"]
+    ranked = run["doc_id"].unique()
+    missing = ranked.filter(~ranked.is_in(known.implode()))
+    if len(missing) == len(ranked):
+        raise InputError(
+            f"no document of this run is {'judged' if corpus is None else 'in the benchmark'}",
+            file=file,
+            value=missing.min(),
+            remedy=f"Documents there look like {str(known.min())!r}",
+        )
+    if corpus is None or missing.is_empty():
+        return []
+    return [f"{label}: {len(missing)} of its documents are not in the benchmark, such as {missing.min()}."]

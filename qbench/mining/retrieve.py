@@ -76,9 +76,10 @@ def retrieve_quantity(
     """Retrieve quantities by their descriptions, best first.
 
     Where the words of a query say which kind of quantity it asks for ("price of ..."), quantities of that kind come
-    before others, as do those whose description has all words of the query; and the first sentence of a document says
-    what its quantities are of: "The Kestrel 9 is new. It costs $900." What a query says of the value ("net profit above
-    $1 million") is searched for as a condition and not as words: see `qbench.mining.questions`.
+    before others, as do those whose description has all words of the query; and the first described sentence of a
+    document says what its quantities are of: "The Kestrel 9 weighs 1.2 kg. It costs $900." What a query says of the
+    value ("net profit above $1 million") is searched for as a condition and not as words: see
+    `qbench.mining.questions`.
 
     Args:
         descriptions: the description corpus to search (C_q).
@@ -112,7 +113,7 @@ def retrieve_quantity(
     answers: list[list[Answer]] = []
     for search, question in zip(searches, questions, strict=True):
         found, asked = first.search(search), package.asked_family(search.text)
-        if asked is not None:
+        if asked is not None and table.height:
             family, rest = asked
             (named,) = first.prepared([Search(search.query_id, rest)])
             found = documents.of_kind(found, first.search(named), search.text, rest, family)

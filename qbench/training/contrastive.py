@@ -326,7 +326,7 @@ class RetrieverTask(Task[tuple[Triples, list[Drawn]]]):
 
     def patient_until(self) -> float:
         """The share that is on made-up numbers alone."""
-        return self.recipe.numbers_first
+        return float(self.recipe.numbers_first)
 
     def epoch_figures(self) -> Record:
         """The share of a batch's texts that are no negatives because they may satisfy the query."""

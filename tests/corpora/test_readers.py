@@ -129,6 +129,8 @@ def test_tsv_with_bare_quotes_and_without_header(tmp_path):
     path.write_text('7\t"Half a quote\n8\t"Whole ""one"""\n')
     found = documents(path, id_field="1", text_fields=("2",))
     assert [(d.doc_id, d.text) for d in found] == [("7", '"Half a quote'), ("8", 'Whole "one"')]
+    path.write_text("1\tFirst.\n2\tSecond.\n")  # ids that are named as columns are
+    assert [d.doc_id for d in documents(path, id_field="1", text_fields=("2",))] == ["1", "2"]
     path.write_text("docno\tcontents\n7\tfive\n")
     assert documents(path) == [Document("7", "five")]
 

@@ -62,6 +62,12 @@ def test_a_benchmark_gives_its_part_and_buckets(tmp_path):
     assert leaderboard.scores["query_id"].unique().sort().to_list() == ["q4", "q5", "q6", "q7"]
     assert leaderboard.rows[0].cells["P@1"].mean == 0.5
     assert "My run: 1 queries of the run are not scored (not judged, or not here)." in leaderboard.notes
+    pl.concat([run, run.with_columns(doc_id=pl.lit("elsewhere"))]).write_parquet(tmp_path / "more.parquet")
+    mixed = evaluate(tmp_path / "bench", [tmp_path / "more.parquet"], **QUICK)
+    assert "more: 1 of its documents are not in the benchmark, such as elsewhere." in mixed.notes
+    run.with_columns(doc_id=pl.lit("elsewhere")).write_parquet(tmp_path / "other.parquet")
+    with pytest.raises(InputError, match="no document of this run is in the benchmark"):
+        evaluate(tmp_path / "bench", [tmp_path / "other.parquet"], **QUICK)
     over = leaderboard.buckets.filter(dimension="comparator", bucket=">", measure="P@1")
     assert over.select("mean", "queries", "topics").rows() == [(None, 1, 1)]
     train = evaluate(tmp_path / "bench", [tmp_path / "mine.parquet"], split="train", buckets=False, **QUICK)
@@ -81,11 +87,13 @@ def test_a_benchmark_gives_its_part_and_buckets(tmp_path):
         (["missing.run"], {}, InputError, "missing.run"),
         (["foreign.run"], {}, InputError, "no query of this run"),
         (["empty.run"], {}, InputError, "the file is empty"),
+        (["strange.run"], {}, InputError, "no document of this run is judged .*look like 'a'"),
     ],
 )
 def test_what_cannot_be_scored_is_told(files, runs, options, error, message):
     (files / "foreign.run").write_text("elsewhere Q0 a 1 1 x\n")
     (files / "empty.run").write_text("")
+    (files / "strange.run").write_text("q1 Q0 a-1 1 1 x\n")
     with pytest.raises(error, match=message):
         evaluate(files / "judged.txt", [files / run for run in runs], **{**QUICK, **options})
 

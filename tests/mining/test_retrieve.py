@@ -121,3 +121,12 @@ def test_a_number_in_names_is_searched_as_words():
     assert notes.conditions == ()
     (model,) = read_questions(["price of the Kestrel 9"], told, "en")
     assert model.words == "price of the Kestrel 9"
+
+
+def test_an_index_that_describes_nothing_answers_nothing(tmp_path):
+    lines = [
+        json.dumps({"doc_id": f"kestrel {n}", "text": f"The Kestrel {n} is new. It costs ${900 + n}."}) for n in (2, 3)
+    ]
+    (tmp_path / "shop.jsonl").write_text("\n".join(lines) + "\n")
+    descriptions = open_descriptions(build_index(tmp_path / "shop.jsonl", tmp_path / "index", workers=1).path)
+    assert retrieve_quantity(descriptions, ["price of the Kestrel 2"]) == [[]]

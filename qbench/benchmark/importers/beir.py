@@ -101,6 +101,8 @@ def _benchmark(
 def _choose(folder: Path, qrels: str | None) -> dict[str, Split]:
     """Stem of each judgment file to read -> the part that it becomes."""
     stems = sorted(path.stem for path in (folder / "qrels").glob("*.tsv")) if folder.is_dir() else []
+    if not folder.exists():
+        raise InputError("no such folder", file=folder)
     if not stems:
         raise InputError("no judgments: a BEIR folder keeps them in qrels/*.tsv", file=folder)
     if qrels is not None:

@@ -32,6 +32,8 @@ SIDES = frozenset({"length", "image"})
 """Families of which each number of "9x13" takes the unit; of others the first number counts: "2x8 GB"."""
 MEASURED = frozenset({"time", "length", "mass", "volume"})
 """Families of units of which there may be "a mile and a half"."""
+_RESTATED = frozenset({"length", "mass", "volume"})
+"""Families of units in which a size is stated twice: "500ml/17oz"."""
 SMALLEST, LARGEST = 200, 20_000
 """Pixels on the sides of a screen."""
 
@@ -130,7 +132,7 @@ class AmountFinder:
                 number = scaled(tokens, _kelvin(tokens, number))
             elif times != 1.0 and not number.scaled:
                 number = number.times(times, number.last)
-            goes_on = bool(amounts) and amounts[-1].last == i - 1 and _goes_on(tokens, number, amounts[-1])
+            goes_on = bool(amounts) and amounts[-1].last == i - 1 and self._goes_on(tokens, text, number, amounts[-1])
             if amounts and amounts[-1].last == i and tokens[i - 1].kind == "word":  # the symbol of "100 µF 16 V"
                 goes_on = goes_on or not tokens[i - 1].text.islower()
             amount, i = self._amount(tokens, text, number, currency, goes_on=goes_on)
@@ -139,6 +141,19 @@ class AmountFinder:
                 self._lend_rate(tokens, text, amounts)
                 i = max(i, amounts[-1].last)
         return amounts
+
+    def _goes_on(self, tokens: Sequence[Token], text: str, number: Number, before: Amount) -> bool:
+        """Whether a mark joins a number to the amount before it: "5 kg-10 kg", "4GB/64GB", "1.5L/50oz"."""
+        joint = tokens[max(0, number.first - 1)]
+        if is_between_dashes(tokens, number.first, number.last):
+            return False
+        if joint.text != "/" or before.unit.family == "data":
+            return joint.text in "/" or joint.text in HYPHENS
+        unit, _, span = self.forms.after(tokens, text, number)
+        if unit is None or span is None or before.unit_span is None or before.unit.family not in _RESTATED:
+            return False
+        ounces = unit.name == "ounce" and before.unit.family == "volume"
+        return unit.name != before.unit.name and (ounces or unit.family == before.unit.family)  # not "250 mg/5 ml"
 
     def _lend_rate(self, tokens: Sequence[Token], text: str, amounts: list[Amount]) -> None:
         """ "C$6 (US$4.46) per share", "$900-1,100 per month": both amounts of money are per share, per month."""
@@ -406,14 +421,6 @@ def _ends_range_of_money(tokens: Sequence[Token], i: int, amounts: Sequence[Amou
         return False
     before = amounts[-1]
     return before.unit.family == "currency" and before.first < before.number.first and glued(tokens[i - 1], tokens[i])
-
-
-def _goes_on(tokens: Sequence[Token], number: Number, before: Amount) -> bool:
-    """Whether a mark joins a number to the amount before it: "5 kg-10 kg", "4GB/64GB"."""
-    joint = tokens[max(0, number.first - 1)]
-    if is_between_dashes(tokens, number.first, number.last):
-        return False
-    return joint.text in HYPHENS or (joint.text == "/" and before.unit.family == "data")
 
 
 def _kelvin(tokens: Sequence[Token], number: Number) -> Number:

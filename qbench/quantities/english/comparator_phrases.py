@@ -173,3 +173,42 @@ def after(tokens: Sequence[Token], first: int) -> tuple[MentionComparator, int, 
         if first + length <= len(tokens) and (entry := _AFTER_TABLE.get(tokens[first : first + length])):
             return entry[0], first + length, entry[1]
     return None
+
+
+def chained(tokens: Sequence[Token], first: int) -> tuple[MentionComparator, int] | None:
+    """What the mark behind the first amount of "1 kg < weight <= 5 kg" says of it, and the token after the mark."""
+    end = _sign(tokens, first)
+    if end is None or tokens[first].text not in _TURNED:
+        return None
+    k = end
+    while k < len(tokens) and k - end < _CHAINED and tokens[k].kind == "word":
+        k += 1
+    second = _sign(tokens, k)
+    if k == end or second is None or _TURNED[tokens[k].text][0] != _TURNED[tokens[first].text][0]:
+        return None
+    second += second < len(tokens) and tokens[second].text in "$€£"
+    if second >= len(tokens) or tokens[second].kind != "number":
+        return None
+    turned = _TURNED[tokens[first].text]
+    return (INCLUSIVE[turned] if end - first > 1 else turned), end
+
+
+def _sign(tokens: Sequence[Token], k: int) -> int | None:
+    """The token after a "<" or "<=" at token k; None for no such mark."""
+    if k >= len(tokens) or tokens[k].text not in _TURNED:
+        return None
+    return k + 2 if k + 1 < len(tokens) and tokens[k + 1].text == "=" else k + 1
+
+
+_TURNED: dict[str, MentionComparator] = {
+    "<": ">",
+    "≤": ">=",
+    "⩽": ">=",
+    "≦": ">=",
+    ">": "<",
+    "≥": "<=",
+    "⩾": "<=",
+    "≧": "<=",
+}
+_CHAINED = 4
+"""Words between the marks of a chained inequality at most."""

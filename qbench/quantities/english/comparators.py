@@ -19,6 +19,7 @@ from qbench.quantities.english.comparator_phrases import (
     Phrase,
     after,
     before,
+    chained,
 )
 from qbench.quantities.english.comparator_sharing import is_listed, of_other_group, of_other_year, restates, spans_ages
 from qbench.quantities.english.denials import excludes, is_denied_verb
@@ -128,7 +129,7 @@ def _comparator(tokens: Sequence[Token], amount: Amount) -> tuple[MentionCompara
     if amount.is_range:
         return "between", amount.first, amount.last
     lead = _before(tokens, amount)
-    tail = _after(tokens, amount)
+    tail = chained(tokens, amount.last) or _after(tokens, amount)
     if lead is not None and (tail is None or tail[0] == "~" or lead[0] != "~"):
         return lead[0], lead[1], amount.last
     if tail is not None:

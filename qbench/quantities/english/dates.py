@@ -44,12 +44,16 @@ def date_until(tokens: Sequence[Token], number: Number) -> int | None:
         return first + 5
     chain = chain_of_numbers(tokens, first, "/-–.")
     if chain >= 5:
-        return first + chain
+        memory = tokens[first + 1].text == "/" and first + chain < len(tokens) and tokens[first + chain].low in _BYTES
+        return None if memory else first + chain  # "64/128/256 GB"
     if chain == 3 and tokens[first + 1].text in "-–/" and _is_short_year(tokens, first):
         return first + 3
     if chain == 3 and _is_lifetime(tokens, first):
         return first + 3
     return _era(tokens, number) or _short_year(tokens, number) or _month_and_day(tokens, number)
+
+
+_BYTES = frozenset("gb tb mb".split())
 
 
 def _is_months_of_year(tokens: Sequence[Token], first: int) -> bool:

@@ -36,8 +36,9 @@ _WHO = frozenset(
 """Who is counted as so many of so many."""
 _PEOPLE = frozenset(
     (
-        "people users customers viewers workers subscribers voters fans jobs homes households shares votes "
-        "downloads followers members dollars euros pounds yen rupees barrels tonnes tons units vehicles cars"
+        "people inhabitants residents users customers viewers workers subscribers voters fans jobs homes households "
+        "shares votes downloads followers members dollars euros pounds yen rupees barrels tonnes tons units vehicles "
+        "cars"
     ).split()
 )
 """What is counted by the million, and not measured in metres: "35m users", "8 B people"."""
@@ -230,6 +231,8 @@ def _slash(tokens: Sequence[Token], i: int) -> Number | None:
     top, bottom = tokens[i].text, tokens[i + 2].text
     if _inch_after(tokens, i + 3) and (parts := _of_an_inch(top, bottom)):
         return Number(parts, parts, i, i + 3, significant_digits(bottom), rule="fraction")
+    if top == "1" and bottom.isdecimal() and 1 < int(bottom) <= _SHUTTER and _second_after(tokens, i + 3):
+        return Number(1 / int(bottom), 1 / int(bottom), i, i + 3, significant_digits(bottom), rule="fraction")
     if not (top.isdecimal() and bottom.isdecimal()) or len(bottom) > 3 or not 0 < int(top) < int(bottom):
         return None
     if i + 3 < len(tokens) and (tokens[i + 3].text == "/" or tokens[i + 3].text in _BYTES):
@@ -248,6 +251,17 @@ def _of_an_inch(top: str, bottom: str) -> float:
         return 1 / float(bottom)
     halves = bottom in ("8", "16", "32", "64") and top.isdecimal() and 0 < int(top) < int(bottom)
     return int(top) / int(bottom) if halves else 0.0
+
+
+_SHUTTER = 100_000
+"""What part of a second a shutter is open at least."""
+
+
+def _second_after(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a second follows, of which "1/500" is a part: "1/500 s", "1/60-second"."""
+    k += k < len(tokens) and tokens[k].text in ("-", ".")
+    after = tokens[k] if k < len(tokens) else None
+    return after is not None and (after.text in ("s", "sec") or after.low in ("second", "seconds", "secs"))
 
 
 def _inch_after(tokens: Sequence[Token], k: int) -> bool:

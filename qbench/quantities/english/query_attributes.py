@@ -72,7 +72,7 @@ _FAMILIES = {
     "pressure": "pressure suction vacuum strength", "torque": "torque", "age": "age ages", "currency": _MONEY,
     "": f"{_MONEY} mach spin fill "
     "rating score ph bmi egfr inr iq gpa pe p/e p/b cop seer spf gcs index ratio rate magnitude age "
-    "capacity population hba1c potassium output beta volume users subscribers views followers multiple",
+    "capacity population inhabitants hba1c potassium output beta volume users subscribers views followers multiple",
     "none": "class colour color edition brand",
 }  # fmt: skip
 """Families of units, "" for bare numbers, and the words that have such an amount."""

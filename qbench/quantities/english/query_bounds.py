@@ -147,7 +147,23 @@ def _bounds_other(tokens: Sequence[Token], condition: ReadCondition) -> bool:
     first = condition.first
     word = tokens[first - 2] if first > 1 else None
     stated = tokens[first].low in SIDES and first + 1 < len(tokens) and tokens[first + 1].kind == "number"
-    return stated and word is not None and word.kind == "word" and word.low not in ("at", "equal", "equals", "to", "on")
+    if not stated or word is None or _ends_amount(tokens, first - 1):
+        return False  # "over 1 kg or under 500 g"
+    return word.kind == "word" and word.low not in ("at", "equal", "equals", "to", "on")
+
+
+def _ends_amount(tokens: Sequence[Token], end: int) -> bool:
+    """Whether a bounded number and its unit stand before a token: "over 120 km/h or"."""
+    for k in range(end - 2, max(-1, end - 2 - _UNIT), -1):
+        if tokens[k].kind == "number" and not tokens[k].text.isalpha():
+            unit = tokens[k + 1 : end]
+            rate = any(t.low in ("/", "per", "a", "an", "°", "square", "cubic") for t in unit)
+            return (rate or sum(t.kind == "word" for t in unit) == 1) and bound_before(tokens, k) is not None
+    return False
+
+
+_UNIT = 4
+"""Tokens of a unit at most."""
 
 
 def _denied(tokens: Sequence[Token], first: int) -> int | None:

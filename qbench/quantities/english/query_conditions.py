@@ -15,6 +15,7 @@ from qbench.quantities.units import Units
 
 CONNECTORS = frozenset(("and", "but", "or", ",", "yet", "also", "while", "&", "plus", ";"))
 """What may stand between two conditions on one thing: "more than 5 but less than 10 kg"."""
+_SIGNS = frozenset("<>=≤≥⩽⩾≦≧")
 LISTING = frozenset(("and", "or", ",", "&"))
 BOUNDS = frozenset((">", ">=", "<", "<="))
 EDGES = {"between": ("and", "to", "-", "–", "&"), "within": ("and",), "from": ("to", "until", "till", "-", "through"),
@@ -68,7 +69,41 @@ def join(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Un
     """
     conditions = _ranges(tokens, _ratings(tokens, conditions), units)
     conditions = _carry(tokens, _lend(tokens, _pairs(tokens, conditions), units), units)
+    conditions = _outside(tokens, conditions, units)
     return _without_restatements(tokens, conditions, units)
+
+
+def _outside(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
+    """ "Under 500 or over 1500 euros" asks for what is not between the two: both at once are impossible."""
+    done: list[ReadCondition] = []
+    for b in conditions:
+        a = done[-1] if done else None
+        either = a is not None and [t.low for t in tokens[a.last : b.first] if t.text != ","] == ["or"]
+        if a is None or not either or units.get(a.unit).base_unit != units.get(b.unit).base_unit:
+            done.append(b)
+            continue
+        low, high = (a, b) if a.comparator[0] == "<" else (b, a)
+        unit = a.unit
+        ends = [float(f"{units.convert(each.low, each.unit, unit):.12g}") if unit else each.low for each in (low, high)]
+        if (low.comparator, high.comparator) not in _APART or a.change != b.change or ends[0] >= ends[1]:
+            done.append(b)
+            continue
+        between = tokens[a.last].start, tokens[b.first - 1].end
+        done[-1] = replace(
+            a,
+            comparator="!=",
+            low=ends[0],
+            high=ends[1],
+            last=b.last,
+            used=(*a.used, between, *b.used),
+            concept_spans=a.concept_spans or b.concept_spans,
+            value_span=(a.value_span[0], b.value_span[1]),
+        )
+    return done
+
+
+_APART = (("<", ">"), ("<=", ">="), ("<", ">="), ("<=", ">"))
+"""What is asked on either side; whether the ends themselves are meant is lost."""
 
 
 def portions(tokens: Sequence[Token]) -> Iterator[Span]:
@@ -234,7 +269,9 @@ def _connected(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, unit
         if lead is not None and not has_family(lead, units.get(b.unit).family):
             return False  # "rating above 8.5 under 30 euros"
         return sides and open_ended and not a.unit and b.low / _NEARLY <= a.low <= b.low * _NEARLY
-    return all(t.low in CONNECTORS for t in tokens[a.last : b.first]) and _of_one_scale(tokens, a, b)
+    between = tokens[a.last : b.first]
+    chained = tokens[a.last - 1].text in _SIGNS and all(t.kind == "word" for t in between)  # "1 < weight < 5 kg"
+    return (chained or all(t.low in CONNECTORS for t in between)) and _of_one_scale(tokens, a, b)
 
 
 def _of_one_scale(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -> bool:
@@ -250,6 +287,8 @@ def _of_one_scale(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -
         return tokens[b.first - 1].low in ("or", "but", "yet")
     low, high = (a, b) if a.comparator[0] == ">" else (b, a)
     ends = low.comparator[0] == ">" and high.comparator[0] == "<" and low.low < high.low
+    if a.comparator[0] == "<" and b.comparator[0] == ">" and tokens[b.first - 1].low == "or":  # "under 5 or over 9 kg"
+        low, high, ends = a, b, a.low < b.low
     return ends and high.low <= low.low * _SPREAD
 
 

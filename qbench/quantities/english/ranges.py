@@ -373,7 +373,7 @@ def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, near
         between = between[1:]  # "three-, six- and 12-month loans"
     if between not in (
         ("to", "or", "and", ",or", ",and", "and/or", "x", "×", "by", "/") if nearest else (",", "x", "×", "by")
-    ):
+    ) and not (between == "/" and b.unit.family == "data"):
         return None
     if between in ("x", "×") and b.unit.family not in SIDES and b.unit.family != "count":
         return None  # "6 x 1.5 L": so many of them
@@ -381,7 +381,8 @@ def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, near
         return None
     memory = b.unit.family == "data" and between == "/"  # "8/128 GB"
     listed = not nearest and _near(a.low, following.low / (b.number.magnitude if following.number.scaled else 1.0))
-    if between != "to" and not memory and not listed and a.low and not _near(a.low, b.low):
+    sides = between in ("x", "×") and b.unit.family == "length" and _near(a.low, b.low, _FLAT)
+    if between != "to" and not (memory or listed or sides) and a.low and not _near(a.low, b.low):
         if not (b.number.magnitude != 1 and a.number.magnitude == 1 and a.number.value < 1000):
             return None  # "2,227,000 or four cts a share": two quantities, not two guesses at one
     scale = b.number.magnitude if a.number.magnitude == 1 else 1.0
@@ -394,9 +395,13 @@ def _continues(tokens: Sequence[Token], a: Amount) -> bool:
     return a.first > 1 and tokens[a.first - 1].text == "," and tokens[a.first - 2].kind == "number"
 
 
-def _near(x: float, y: float) -> bool:
-    """Whether one is at most ten times the other."""
-    return abs(y) / 10 <= abs(x) <= abs(y) * 10
+_FLAT = 100.0
+"""Sides of a thing are at most so many times as long as one another: "30 x 20 x 1.5 cm"."""
+
+
+def _near(x: float, y: float, times: float = 10.0) -> bool:
+    """Whether one is at most so many times the other."""
+    return abs(y) / times <= abs(x) <= abs(y) * times
 
 
 def _is_part(a: Amount, b: Amount) -> bool:
