@@ -211,8 +211,8 @@ def _strangers(label: str, file: Path, run: pl.DataFrame, judged: _Judged) -> li
             f"no document of this run is {'judged' if corpus is None else 'in the benchmark'}",
             file=file,
             value=missing.min(),
-            remedy=f"Documents there look like {str(known.min())!r}",
+            remedy=f"Documents there look like {known.sort()[0]!r}",
         )
     if corpus is None or missing.is_empty():
         return []
-    return [f"{label}: {len(missing)} of its documents are not in the benchmark, such as {missing.min()}."]
+    return [f"{label}: {len(missing)} of its documents are not in the benchmark, such as {missing.sort()[0]}."]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from qbench.benchmark.types import UNDECIDED
 from qbench.leaderboard.board import Ran
 from qbench.retrieval.faiss_index import LEAST
 from qbench.retrieval.types import RunResult
@@ -31,6 +32,7 @@ def run_notes(
     for group, qrels in groups:
         for ran in group:
             notes = _notes_of(ran.result)
+            notes += crowded(ran.result.run, qrels, query_ids)
             if not judged_fully:
                 notes += unjudged(ran.result.run, qrels, query_ids)
             for note in notes:
@@ -92,6 +94,32 @@ def _stage_notes(meta: Mapping[str, int | float | str]) -> list[str]:
     if sure is not None and sure != calls:
         notes.append(f"the server gave probabilities with {sure} of {calls} answers; the others are the number alone.")
     return notes
+
+
+def crowded(run: pl.DataFrame, qrels: pl.DataFrame, query_ids: Sequence[str]) -> list[str]:
+    """Note with the number of queries whose ranking is nearly used up by undecided documents; empty for none.
+
+    Args:
+        run: columns query_id, doc_id, rank, as deep as it was asked for.
+        qrels: columns query_id, doc_id, grade.
+        query_ids: the queries to score.
+    """
+    undecided = qrels.filter(pl.col("grade") == UNDECIDED).with_columns(open=1)
+    counts = (
+        run.filter(pl.col("query_id").is_in(list(query_ids)))
+        .join(undecided, on=["query_id", "doc_id"], how="left")
+        .group_by("query_id")
+        .agg(ranked=pl.len(), left=pl.col("open").is_null().sum())
+    )
+    # A ranking that ends before the deepest one has all that the system found.
+    cut = pl.col("ranked") == pl.col("ranked").max()
+    crowded = counts.filter(cut & (pl.col("left") < TOP) & (pl.col("left") < pl.col("ranked"))).height
+    if not crowded:
+        return []
+    return [
+        f"for {crowded} of {len(query_ids)} queries undecided documents fill the ranking, and fewer than {TOP} others "
+        "are left; a larger depth finds more."
+    ]
 
 
 def unjudged(run: pl.DataFrame, qrels: pl.DataFrame, query_ids: Sequence[str]) -> list[str]:
