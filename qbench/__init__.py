@@ -38,6 +38,7 @@ _PUBLIC: dict[str, str] = {
     "silent": "qbench.progress",
     "retrieve_quantity": "qbench.mining.retrieve",
     "run_leaderboard": "qbench.leaderboard.run",
+    "search": "qbench.retrieval.searching",
     "synthesize": "qbench.synth.make",
 }
 

@@ -29,6 +29,7 @@ VERBS: dict[str, str] = {
     "leaderboard": "Run systems, test differences, show a table.",
     "serve-index": "Index -> tables and queries for PostgreSQL or OpenSearch.",
     "boards": "Several leaderboards side by side, with a mean rank.",
+    "search": "Index or benchmark and a query -> ranked documents.",
     "tune": "Choose a system's parameters on validation queries.",
     "explain": "A query and documents -> what the score of a system is made of.",
     "evaluate": "Score run files of other tools.",

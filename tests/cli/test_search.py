@@ -1,0 +1,84 @@
+"""`qbench search`: what is found for a query is what a leaderboard would rank."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import qbench
+from qbench.benchmark.disk import write_benchmark
+from qbench.cli.search import app
+from qbench.errors import InputError, OptionError, UnknownNameError
+from qbench.index.build import build_index
+from qbench.retrieval.execute import execute
+from qbench.retrieval.grammar import parse_system
+from qbench.retrieval.jobs import ExecuteOptions
+from qbench.retrieval.searching import search
+from tests.factories import tiny_benchmark
+
+TENTS = {
+    "a": "The Alder tent weighs 2.4 kg and costs $310.",
+    "b": "The Birch tent weighs 900 g.",
+    "c": "The Cedar kayak weighs 21 kg.",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tents")
+    lines = [json.dumps({"doc_id": name, "text": text}) for name, text in TENTS.items()]
+    (folder / "tents.jsonl").write_text("\n".join(lines) + "\n")
+    return build_index(folder / "tents.jsonl", folder / "index", workers=1).path
+
+
+@pytest.mark.parametrize(
+    "system", ["BM25", "BM25_filter", "QBM25", "BindBM25", "BM25 + BindBM25(k=4)", "BM25 + BM25-RRF"]
+)
+def test_it_ranks_as_a_leaderboard_does(tmp_path, system):
+    benchmark = tiny_benchmark()
+    write_benchmark(benchmark, tmp_path / "bench")
+    (result,) = execute(benchmark, [parse_system(system)], tmp_path / "runs", ExecuteOptions(settings=("parsed",)))
+    queries = benchmark.queries_of("test")
+    for query, hits in zip(
+        queries, search(tmp_path / "bench", [one.text for one in queries], system=system), strict=True
+    ):
+        run = result.run.filter(query_id=query.query_id).sort("rank").head(10)
+        assert [hit.doc_id for hit in hits] == run["doc_id"].to_list()
+        assert [hit.score for hit in hits] == pytest.approx(run["score"].to_list())
+
+
+def test_an_index_is_searched_and_what_meets_the_query_is_marked(index):
+    (hits,) = qbench.search(index, ["tent under 1 kg"], progress=qbench.silent)
+    assert hits[0].doc_id.startswith("b")
+    assert [hits[0].text[slice(*span)] for span in hits[0].met] == ["900 g"]
+    assert not any(hit.met for hit in hits[1:])
+    assert (index.parent / ".index.search").is_dir()
+    (plain,) = search(index, ["tent under 1 kg"], system="BM25", top=1)
+    assert len(plain) == 1
+    assert plain[0].met == ()
+    assert search(index, []) == []
+
+
+def test_the_command_shows_documents_for_people_and_for_programs(index, tmp_path):
+    shown = CliRunner().invoke(app, [str(index), "tent under 1 kg", "-o", str(tmp_path), "--top", "1"])
+    assert "The Birch tent weighs [[900 g]]." in shown.stdout
+    assert (tmp_path / "indexes").is_dir()
+    rows = CliRunner().invoke(app, [str(index), "tent under 1 kg", "--format", "json"]).stdout
+    first = json.loads(rows)[0]
+    assert (first["rank"], first["text"], first["met"]) == (1, TENTS["b"], [[22, 27]])
+    assert "no results" in CliRunner().invoke(app, [str(index), "xylophone"]).output
+
+
+def test_what_cannot_be_searched_is_told(index, tmp_path):
+    with pytest.raises(InputError, match="no such folder"):
+        search(tmp_path / "none", ["tent"])
+    with pytest.raises(InputError, match="the query is empty"):
+        search(index, [" "])
+    with pytest.raises(OptionError, match="queries are a list"):
+        search(index, "tent")
+    with pytest.raises(OptionError, match="top is at least 1"):
+        search(index, ["tent"], top=0)
+    with pytest.raises(UnknownNameError):
+        search(index, ["tent"], system="BM52")
