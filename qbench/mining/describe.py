@@ -102,7 +102,7 @@ class Descriptions:
 
 
 def describe(
-    index: str | Path,
+    index: str | Path | Index,
     output: str | Path,
     *,
     parser: ParserOptions = ParserOptions(),
@@ -116,7 +116,7 @@ def describe(
     An interrupted run is resumed when the same call is made again.
 
     Args:
-        index: folder of an index.
+        index: an index, or its folder.
         output: folder of the descriptions.
         parser: which parser writes the descriptions.
         workers: number of worker processes; None for the number of cores.
@@ -130,7 +130,7 @@ def describe(
         BusyError: another process is writing to `output`.
         MissingPackageError: the parser needs a package that is not installed.
     """
-    source, folder = Index.open(index), Path(output)
+    source, folder = index if isinstance(index, Index) else Index.open(index), Path(output)
     workers = worker_count(workers)
     reading = source.extractor_options()
     model, language = parser.spacy_model or reading.spacy_model, reading.language

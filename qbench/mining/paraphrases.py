@@ -72,7 +72,7 @@ class Pairs:
 
 
 def mine_paraphrases(
-    descriptions: str | Path,
+    descriptions: str | Path | Descriptions,
     output: str | Path,
     options: MiningOptions = MiningOptions(),
     *,
@@ -92,7 +92,7 @@ def mine_paraphrases(
     An interrupted run is resumed when the same call is made again.
 
     Args:
-        descriptions: folder of a description corpus.
+        descriptions: a description corpus, or its folder.
         output: folder of the pairs.
         options: of the mining.
         threads: number of threads of the search; None for the number of cores.
@@ -105,7 +105,8 @@ def mine_paraphrases(
         OptionError: `output` holds something else.
         BusyError: another process is writing to `output`.
     """
-    source, folder = Descriptions.open(descriptions), Path(output)
+    source = descriptions if isinstance(descriptions, Descriptions) else Descriptions.open(descriptions)
+    folder = Path(output)
     params = {"descriptions": source.manifest.digest, **asdict(options)}
     params |= {name: source.manifest.params[name] for name in ("licence", "language") if name in source.manifest.params}
     key = keys.key("pairs", **params)

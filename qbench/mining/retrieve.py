@@ -71,7 +71,7 @@ def open_descriptions(folder: str | Path, *, progress: Progress = silent) -> Des
 
 
 def retrieve_quantity(
-    descriptions: Descriptions, texts: Sequence[str], *, system: str = "BM25", top: int = 5
+    descriptions: str | Path | Descriptions, texts: Sequence[str], *, system: str = "BM25", top: int = 5
 ) -> list[list[Answer]]:
     """Retrieve quantities by their descriptions, best first.
 
@@ -82,7 +82,8 @@ def retrieve_quantity(
     `qbench.mining.questions`.
 
     Args:
-        descriptions: the description corpus to search (C_q).
+        descriptions: the description corpus to search (C_q), its folder, or that of pairs or of an index, as
+            `open_descriptions` takes them.
         texts: queries, which are descriptions of quantities.
         system: a first stage of the grammar; its index is stored beside the descriptions, in `.NAME.search`.
         top: number of answers per query.
@@ -97,6 +98,8 @@ def retrieve_quantity(
     if parsed.first.quantity or parsed.rerankers or top < 1:
         message = "top is at least 1" if top < 1 else "only a first stage retrieves descriptions"
         raise OptionError(message, value=top if top < 1 else system, remedy="For example BM25")
+    if not isinstance(descriptions, Descriptions):
+        descriptions = open_descriptions(descriptions)
     table = descriptions.read()
     corpus = table.select(doc_id="description_id", passage="description").with_row_index("row")
     corpus = corpus.sort("doc_id", descending=True)

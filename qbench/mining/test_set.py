@@ -25,6 +25,7 @@ from qbench.benchmark.parquet import read_parquet
 from qbench.benchmark.types import Query, qrels_schema
 from qbench.errors import InputError
 from qbench.mining.options import LEAST_DIGITS, TestSetOptions
+from qbench.mining.paraphrases import Pairs
 from qbench.mining.query_choice import choose_queries, evidence_groups, same_words
 from qbench.mining.same_value import SAME, Values, agreeing, compare
 from qbench.mining.types import DESCRIPTIONS, PAIRS, PAIRS_KIND, description_schema, pair_schema
@@ -123,7 +124,7 @@ def open_test_set(folder: str | Path) -> QuantityTestSet:
 
 
 def make_test_set(
-    pairs: str | Path,
+    pairs: str | Path | Pairs,
     output: str | Path,
     options: TestSetOptions = TestSetOptions(),
     *,
@@ -139,7 +140,7 @@ def make_test_set(
     has no mined paraphrase left.
 
     Args:
-        pairs: a folder that `qbench mine-paraphrases` made.
+        pairs: mined pairs, or their folder.
         output: the folder to write.
         options: which queries are taken.
         overwrite: replace a test set that was made from something else.
@@ -150,7 +151,7 @@ def make_test_set(
         OptionError: `output` holds something else.
         BusyError: another process is writing there.
     """
-    folder, output = Path(pairs), Path(output)
+    folder, output = Path(pairs) if isinstance(pairs, str | Path) else pairs.path, Path(output)
     mined = open_artefact(folder, PAIRS_KIND, (DESCRIPTIONS, PAIRS))
     rule = {
         "least": int(mined.params.get("min_digits", LEAST_DIGITS)),

@@ -46,7 +46,7 @@ class Hit:
 
 
 def search(
-    folder: str | Path,
+    source: str | Path | Index | Benchmark,
     queries: Sequence[str],
     *,
     system: str = "BindBM25",
@@ -57,11 +57,12 @@ def search(
     """Rank the documents of an index or a benchmark for some queries, best first, as on a leaderboard.
 
     Args:
-        folder: of an index, or of a benchmark, whose own queries and judgments play no part.
+        source: an index or a benchmark, or its folder; a benchmark's own queries and judgments play no part.
         queries: texts; conditions are read from them.
         system: of the grammar (`qbench systems`).
         top: documents for each query, at most.
-        output: folder that keeps the indexes of the system; by default `.NAME.search` beside the other.
+        output: folder that keeps the indexes of the system; by default `.NAME.search` beside the source's folder, or
+            here for a benchmark in memory.
         progress: reports how far an index is that takes long.
 
     Raises:
@@ -76,28 +77,34 @@ def search(
         raise OptionError("top is at least 1", value=top)
     if any(not text.strip() for text in queries):
         raise InputError("the query is empty", remedy='For example: "laptop under 2 kg"')
-    parsed, bench = parse_system(system), _bench(Path(folder), output, progress)
-    source: ConditionSource = "parsed" if parsed.uses_conditions else "none"
+    parsed, bench = parse_system(system), _bench(source, output, progress)
+    conditions_of: ConditionSource = "parsed" if parsed.uses_conditions else "none"
     if not queries:
         return []
     asked = [Query(str(number), text) for number, text in enumerate(queries)]
     depth = max(DEPTH, top, *(stage.k for stage in parsed.rerankers))
     first = bench.first_stage(parsed.first, depth)
     bench.build(parsed)
-    job = Job(parsed, source, "", Path(), {"depth": depth})
+    job = Job(parsed, conditions_of, "", Path(), {"depth": depth})
     rankings = Pipeline(bench, first.ranker, [job], asked).run(job).rankings
     found = []
     for query, ranking in zip(asked, rankings, strict=True):
-        conditions = bench.conditions(query, source).conditions
+        conditions = bench.conditions(query, conditions_of).conditions
         best = zip(ranking.docs[:top].tolist(), ranking.scores[:top].tolist(), strict=True)
         found.append([_hit(bench, doc, score, conditions) for doc, score in best])
     return found
 
 
-def _bench(folder: Path, output: str | Path | None, progress: Progress) -> Bench:
-    is_index = (folder / MANIFEST).is_file() and read_manifest(folder).kind == "index"
-    benchmark = as_benchmark(Index.open(folder)) if is_index else open_benchmark(folder)
-    root = Path(output) if output is not None else folder.absolute().with_name(f".{folder.absolute().name}.search")
+def _bench(source: str | Path | Index | Benchmark, output: str | Path | None, progress: Progress) -> Bench:
+    if isinstance(source, Index):
+        beside = source.path
+    else:
+        beside = Path(source.name if isinstance(source, Benchmark) else source)
+    if isinstance(source, str | Path):
+        is_index = (beside / MANIFEST).is_file() and read_manifest(beside).kind == "index"
+        source = Index.open(beside) if is_index else open_benchmark(beside)
+    benchmark = as_benchmark(source) if isinstance(source, Index) else source
+    root = Path(output) if output is not None else beside.absolute().with_name(f".{beside.absolute().name}.search")
     options = ExecuteOptions()
     return Bench(
         benchmark, benchmark_key(benchmark), root / "indexes", options.document_quantities,

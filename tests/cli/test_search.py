@@ -59,6 +59,8 @@ def test_an_index_is_searched_and_what_meets_the_query_is_marked(index):
     assert len(plain) == 1
     assert plain[0].met == ()
     assert search(index, []) == []
+    opened = qbench.open_index(index)
+    assert search(opened, ["tent under 1 kg"]) == search(str(index), ["tent under 1 kg"])
 
 
 def test_the_command_shows_documents_for_people_and_for_programs(index, tmp_path):
@@ -69,6 +71,17 @@ def test_the_command_shows_documents_for_people_and_for_programs(index, tmp_path
     first = json.loads(rows)[0]
     assert (first["rank"], first["text"], first["met"]) == (1, TENTS["b"], [[22, 27]])
     assert "no results" in CliRunner().invoke(app, [str(index), "xylophone"]).output
+
+
+def test_a_benchmark_in_memory_is_searched(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    benchmark = tiny_benchmark()
+    write_benchmark(benchmark, tmp_path / "bench")
+    (hits,) = search(benchmark, ["laptop over 2 kg"], top=3)
+    assert [hit.doc_id for hit in hits] == [
+        hit.doc_id for hit in search(tmp_path / "bench", ["laptop over 2 kg"], top=3)[0]
+    ]
+    assert (tmp_path / f".{benchmark.name}.search").is_dir()
 
 
 def test_what_cannot_be_searched_is_told(index, tmp_path):

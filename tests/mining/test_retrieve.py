@@ -7,9 +7,13 @@ import pytest
 
 from qbench.errors import InputError, OptionError, UnknownNameError
 from qbench.index import build_index
+from qbench.index.disk import open_index
+from qbench.mining.describe import describe
 from qbench.mining.english.asked_kinds import asked_family
+from qbench.mining.paraphrases import mine_paraphrases
 from qbench.mining.questions import read_questions
 from qbench.mining.retrieve import open_descriptions, retrieve_quantity
+from qbench.mining.test_set import make_test_set
 
 
 def test_the_best_answer_states_the_fact(descriptions):
@@ -130,3 +134,15 @@ def test_an_index_that_describes_nothing_answers_nothing(tmp_path):
     (tmp_path / "shop.jsonl").write_text("\n".join(lines) + "\n")
     descriptions = open_descriptions(build_index(tmp_path / "shop.jsonl", tmp_path / "index", workers=1).path)
     assert retrieve_quantity(descriptions, ["price of the Kestrel 2"]) == [[]]
+
+
+def test_opened_artefacts_do_as_well_as_their_folders(corpus, tmp_path):
+    index = open_index(build_index(corpus, tmp_path / "index", workers=1).path)
+    descriptions = describe(index, tmp_path / "descriptions", workers=1)
+    assert descriptions.new
+    assert not describe(tmp_path / "index", tmp_path / "descriptions", workers=1).new
+    assert retrieve_quantity(descriptions, ["tea"]) == retrieve_quantity(str(tmp_path / "descriptions"), ["tea"])
+    pairs = mine_paraphrases(descriptions, tmp_path / "pairs", threads=1)
+    assert not mine_paraphrases(tmp_path / "descriptions", tmp_path / "pairs", threads=1).new
+    made = make_test_set(pairs, tmp_path / "set")
+    assert made.digest == make_test_set(tmp_path / "pairs", tmp_path / "set").digest
