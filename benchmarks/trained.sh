@@ -24,6 +24,7 @@ mkdir -p "$out" "$results"
 inputs=("model=$model" "batch=${BATCH:-64}" "length=${LENGTH:-96}" "dev=${DEV:-100}")
 inputs+=("precision=${PRECISION:-auto}")
 
+failed=0
 for step in $steps; do
     name=${step%-*} bench=${step##*-} given=()
     [ -f "$benches/$bench/manifest.json" ] || { echo "$step: $benches/$bench is not there yet" >&2; continue; }
@@ -44,7 +45,7 @@ for step in $steps; do
     fi
     # Rows without a run fail a step, too, and its tables say which. A step that fails does not keep the others.
     qbench leaderboard "$benches/$bench" --experiment "$here/experiments/$name.toml" "${given[@]}" -o "$out" ||
-        { status=$?; echo "$step failed" >&2; [ $status -lt 128 ] || exit $status; }
+        { status=$?; echo "$step failed" >&2; failed=1; [ $status -lt 128 ] || exit $status; }
     for page in "$out/$name-$bench"/*/leaderboard.{md,json} "$out/$name-$bench"/experiment.{md,json}; do
         [ -f "$page" ] || continue
         place=$results/${page#"$out/"}
@@ -52,3 +53,4 @@ for step in $steps; do
         cp "$page" "$place"
     done
 done
+exit $failed

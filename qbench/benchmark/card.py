@@ -129,6 +129,8 @@ def describe(condition: Condition, between: tuple[str, str] = ("between", "and")
     value, comparator = f"{condition.value:.15g}", str(condition.comparator)
     if comparator == "between":
         comparator, value = between[0], f"{value} {between[1]} {condition.high:.15g}"
+    elif condition.high != condition.value:  # anything but a range
+        value = f"{value} to {condition.high:.15g}"
     parts = (*condition.concept, condition.change, comparator, value, condition.unit)
     return " ".join(part for part in parts if part)
 

@@ -202,17 +202,17 @@ def _coverage(label: str, file: Path, run: pl.DataFrame, judged: _Judged) -> lis
 
 def _strangers(label: str, file: Path, run: pl.DataFrame, judged: _Judged) -> list[str]:
     """A note on documents that the benchmark does not have; a run of such alone has other ids, or another corpus."""
-    corpus = None if judged.benchmark is None else judged.benchmark.corpus
-    known = judged.qrels["doc_id"].unique() if corpus is None else corpus["doc_id"]
-    ranked = run["doc_id"].unique()
+    if judged.benchmark is None:  # a file of judgments has a few documents of the corpus
+        return []
+    known, ranked = judged.benchmark.corpus["doc_id"], run["doc_id"].unique()
     missing = ranked.filter(~ranked.is_in(known.implode()))
     if len(missing) == len(ranked):
         raise InputError(
-            f"no document of this run is {'judged' if corpus is None else 'in the benchmark'}",
+            "no document of this run is in the benchmark",
             file=file,
             value=missing.min(),
             remedy=f"Documents there look like {known.sort()[0]!r}",
         )
-    if corpus is None or missing.is_empty():
+    if missing.is_empty():
         return []
     return [f"{label}: {len(missing)} of its documents are not in the benchmark, such as {missing.sort()[0]}."]

@@ -207,7 +207,12 @@ def _scored(asked: _Asked, outcomes: list[Outcome], board: Board | None, progres
         tests=asked.tests,
         buckets=buckets,
         about=_about(asked, len(judged.queries), board),
-        notes=[*asked.left_out, *_notes(asked.contest, outcomes, judged), *bucket_notes, *audit_notes(labelled)],
+        notes=[
+            *asked.left_out,
+            *_notes(asked.contest, outcomes, judged, asked.options.depth),
+            *bucket_notes,
+            *audit_notes(labelled),
+        ],
         words=audit_words(labelled),
         evidence=_evidence(asked, outcomes, judged, buckets) if asked.evidence else None,
         progress=progress,
@@ -313,13 +318,13 @@ def _entries(outcomes: list[Outcome], judged: _Judged, measures: Sequence[str]) 
     return [*entries, *(entry for outcome in outcomes for entry in outcome.failed)]
 
 
-def _notes(contest: Contest, outcomes: list[Outcome], judged: _Judged) -> list[str]:
+def _notes(contest: Contest, outcomes: list[Outcome], judged: _Judged, depth: int) -> list[str]:
     """What is said of the runs under the table."""
     runs = [(outcome.ran, qrels) for outcome, qrels in zip(outcomes, judged.qrels, strict=True)]
     return [
         *(note for outcome in outcomes for note in outcome.notes),
         *judged.notes,
-        *run_notes(runs, judged.query_ids, judged_fully=contest.judged_fully),
+        *run_notes(runs, judged.query_ids, judged_fully=contest.judged_fully, depth=depth),
     ]
 
 

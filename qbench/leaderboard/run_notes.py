@@ -19,7 +19,7 @@ TOP = 10
 
 
 def run_notes(
-    groups: Sequence[tuple[Sequence[Ran], pl.DataFrame]], query_ids: Sequence[str], *, judged_fully: bool
+    groups: Sequence[tuple[Sequence[Ran], pl.DataFrame]], query_ids: Sequence[str], *, judged_fully: bool, depth: int
 ) -> list[str]:
     """Notes about the runs, each with the rows it applies to.
 
@@ -27,12 +27,13 @@ def run_notes(
         groups: rows that searched one benchmark, and its judgments.
         query_ids: the queries to score.
         judged_fully: whether documents without a judgment are known not to be relevant.
+        depth: number of documents per query that runs keep.
     """
     rows: dict[str, list[str]] = {}
     for group, qrels in groups:
         for ran in group:
             notes = _notes_of(ran.result)
-            notes += crowded(ran.result.run, qrels, query_ids)
+            notes += crowded(ran.result.run, qrels, query_ids, depth)
             if not judged_fully:
                 notes += unjudged(ran.result.run, qrels, query_ids)
             for note in notes:
@@ -96,13 +97,14 @@ def _stage_notes(meta: Mapping[str, int | float | str]) -> list[str]:
     return notes
 
 
-def crowded(run: pl.DataFrame, qrels: pl.DataFrame, query_ids: Sequence[str]) -> list[str]:
+def crowded(run: pl.DataFrame, qrels: pl.DataFrame, query_ids: Sequence[str], depth: int) -> list[str]:
     """Note with the number of queries whose ranking is nearly used up by undecided documents; empty for none.
 
     Args:
-        run: columns query_id, doc_id, rank, as deep as it was asked for.
+        run: columns query_id, doc_id, rank.
         qrels: columns query_id, doc_id, grade.
         query_ids: the queries to score.
+        depth: number of documents per query that the run keeps.
     """
     undecided = qrels.filter(pl.col("grade") == UNDECIDED).with_columns(open=1)
     counts = (
@@ -111,8 +113,8 @@ def crowded(run: pl.DataFrame, qrels: pl.DataFrame, query_ids: Sequence[str]) ->
         .group_by("query_id")
         .agg(ranked=pl.len(), left=pl.col("open").is_null().sum())
     )
-    # A ranking that ends before the deepest one has all that the system found.
-    cut = pl.col("ranked") == pl.col("ranked").max()
+    # A ranking that ends before has all that the system found.
+    cut = pl.col("ranked") >= depth
     crowded = counts.filter(cut & (pl.col("left") < TOP) & (pl.col("left") < pl.col("ranked"))).height
     if not crowded:
         return []

@@ -83,8 +83,8 @@ class Condition:
 
     Attributes:
         comparator: one of = != < <= > >= between.
-        value: the number, or the lower end for "between" (both ends included).
-        high: the upper end for "between", else equal to `value`.
+        value: the number, or the lower end for "between" (both ends included), and for "!=" of a range.
+        high: the upper end of these, else equal to `value`.
         unit: canonical unit name, "" for a bare number.
         base_unit, base_value, base_high: the same in the unit that values compare in.
         concept: lower-case words of what it is about; () where only unit and value count.

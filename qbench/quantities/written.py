@@ -80,7 +80,8 @@ def asked_numbers(
     for place, (condition, at) in enumerate(zip(conditions, spans or condition_spans(text, conditions), strict=True)):
         if at.value is not None:
             ends = _ends(text, at.value, condition.value, condition.high, condition.unit, at.unit, place)
-            asked = (">", "<") if condition.comparator == "between" else (_operator(condition.comparator),)
+            # "Not 5-10 kg" has no operator, at either end.
+            asked = (">", "<") if condition.comparator == "between" else (_operator(condition.comparator),) * 2
             found += [
                 Number(end.value, end.unit, end.span, end.unit_span, place, operator)
                 for end, operator in zip(ends, asked, strict=False)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from qbench.benchmark.benchmark import Benchmark, benchmark_key
 from qbench.benchmark.types import Query
 from qbench.errors import OptionError
-from qbench.progress import silent
+from qbench.progress import Progress, silent
+from qbench.quantities.extractors import ExtractorOptions
 from qbench.quantities.languages import language_package
 from qbench.quantities.types import Condition, Quantity
 from qbench.retrieval.analysis import token_lists
@@ -142,12 +143,14 @@ def explain(
     )
 
 
-def bench_of(benchmark: Benchmark, folder: Path) -> Bench:
+def bench_of(
+    benchmark: Benchmark, folder: Path, extractor: ExtractorOptions | None = None, progress: Progress = silent
+) -> Bench:
     """The benchmark opened with the options that `execute` takes where none are given."""
-    options = ExecuteOptions()
+    options = ExecuteOptions(extractor=extractor)
     return Bench(
         benchmark, benchmark_key(benchmark), folder / "indexes", options.document_quantities,
-        options.extractor_of(benchmark), None, silent, options.access.recording_in(folder),
+        options.extractor_of(benchmark), None, progress, options.access.recording_in(folder),
     )  # fmt: skip
 
 

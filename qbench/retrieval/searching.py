@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qbench.benchmark.benchmark import Benchmark, benchmark_key
+from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.disk import open_benchmark
 from qbench.benchmark.parquet import empty
 from qbench.benchmark.types import Query, corpus_schema
@@ -17,14 +17,16 @@ from qbench.progress import Progress, silent
 from qbench.quantities.conditions import verdict
 from qbench.quantities.types import Condition, Quantity, Span, quantity_schema
 from qbench.retrieval.bench import Bench
+from qbench.retrieval.explaining import bench_of
 from qbench.retrieval.grammar import parse_system
-from qbench.retrieval.jobs import ExecuteOptions, Job
+from qbench.retrieval.jobs import Job
 from qbench.retrieval.pipeline import Pipeline
 from qbench.store import MANIFEST, read_manifest
 
 if TYPE_CHECKING:
     from qbench.retrieval.types import ConditionSource
 
+RUN = "Run"
 DEPTH = 1000
 """Documents that a first stage retrieves which does not retrieve all that match, as on a leaderboard."""
 
@@ -67,25 +69,26 @@ def search(
 
     Raises:
         InputError: the folder is neither, or damaged; or a query is empty.
-        OptionError: `top` is below 1, or the queries are one text.
+        OptionError: `top` is below 1, the queries are no list of texts, or the system is a run.
         UnknownNameError: there is no such system.
         MissingPackageError: the system needs a package that is not installed.
     """
-    if isinstance(queries, str):
-        raise OptionError("queries are a list", value=queries, remedy="Put the query into one")
+    if isinstance(queries, str) or not all(isinstance(text, str) for text in queries):
+        raise OptionError("queries are a list of texts", value=queries, remedy="Put the query into one")
     if top < 1:
         raise OptionError("top is at least 1", value=top)
     if any(not text.strip() for text in queries):
         raise InputError("the query is empty", remedy='For example: "laptop under 2 kg"')
     parsed, bench = parse_system(system), _bench(source, output, progress)
-    conditions_of: ConditionSource = "parsed" if parsed.uses_conditions else "none"
+    if any(stage.model.name == RUN for stage in parsed.stages):
+        raise OptionError("a run ranks the queries that it was made for alone", value=system, remedy="Name a system")
     if not queries:
         return []
-    asked = [Query(str(number), text) for number, text in enumerate(queries)]
-    depth = max(DEPTH, top, *(stage.k for stage in parsed.rerankers))
-    first = bench.first_stage(parsed.first, depth)
+    conditions_of: ConditionSource = "parsed" if parsed.uses_conditions else "none"
+    asked = [Query(f"typed {number}", text) for number, text in enumerate(queries)]
+    job = Job(parsed, conditions_of, "", Path(), {"depth": max(DEPTH, top)})
+    first = bench.first_stage(parsed.first, job.deep)
     bench.build(parsed)
-    job = Job(parsed, conditions_of, "", Path(), {"depth": depth})
     rankings = Pipeline(bench, first.ranker, [job], asked).run(job).rankings
     found = []
     for query, ranking in zip(asked, rankings, strict=True):
@@ -100,16 +103,17 @@ def _bench(source: str | Path | Index | Benchmark, output: str | Path | None, pr
         beside = source.path
     else:
         beside = Path(source.name if isinstance(source, Benchmark) else source)
+        if beside.is_file():
+            remedy = f"Make an index of it: `qbench build-index {beside} -o FOLDER`"
+            raise InputError("an index or a benchmark is searched, and this is a file", file=beside, remedy=remedy)
     if isinstance(source, str | Path):
         is_index = (beside / MANIFEST).is_file() and read_manifest(beside).kind == "index"
         source = Index.open(beside) if is_index else open_benchmark(beside)
-    benchmark = as_benchmark(source) if isinstance(source, Index) else source
-    root = Path(output) if output is not None else beside.absolute().with_name(f".{beside.absolute().name}.search")
-    options = ExecuteOptions()
-    return Bench(
-        benchmark, benchmark_key(benchmark), root / "indexes", options.document_quantities,
-        options.extractor_of(benchmark), None, progress, options.access.recording_in(root),
-    )  # fmt: skip
+    place = beside.resolve()
+    root = Path(output) if output is not None else place.with_name(f".{place.name}.search")
+    if isinstance(source, Index):
+        return bench_of(as_benchmark(source), root, source.extractor_options(), progress)
+    return bench_of(source, root, progress=progress)
 
 
 def as_benchmark(index: Index) -> Benchmark:
@@ -134,6 +138,7 @@ def _hit(bench: Bench, doc: int, score: float, conditions: Sequence[Condition]) 
 
 def _span(mention: Quantity) -> Span:
     """The characters of a value, with its unit where that stands beside it."""
-    start, end = mention.value_span
-    unit = mention.unit_span
-    return (start, max(end, unit[1])) if unit is not None and 0 <= unit[0] - end <= 1 else (start, end)
+    (start, end), unit = mention.value_span, mention.unit_span
+    if unit is None or min(abs(unit[0] - end), abs(start - unit[1])) > 1:
+        return start, end
+    return min(start, unit[0]), max(end, unit[1])

@@ -146,7 +146,7 @@ class Grid:
     def satisfied(self, condition: Condition) -> NDArray[np.float64]:
         """Shares of levels that satisfy a condition: 1, 0, or a half where only some of a level's values do."""
         if condition.comparator == "!=":
-            return 1.0 - self._within(condition.base_value, condition.base_value)
+            return 1.0 - self._within(condition.base_value, condition.base_high)
         low, high = condition.base_value, condition.base_high
         if condition.comparator in ("<", "<="):
             return self._within(-math.inf, high, beyond=condition.comparator == "<")

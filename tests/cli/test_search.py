@@ -12,6 +12,7 @@ from qbench.benchmark.disk import write_benchmark
 from qbench.cli.search import app
 from qbench.errors import InputError, OptionError, UnknownNameError
 from qbench.index.build import build_index
+from qbench.quantities.extractors import ExtractorOptions
 from qbench.retrieval.execute import execute
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import ExecuteOptions
@@ -55,6 +56,8 @@ def test_an_index_is_searched_and_what_meets_the_query_is_marked(index):
     assert [hits[0].text[slice(*span)] for span in hits[0].met] == ["900 g"]
     assert not any(hit.met for hit in hits[1:])
     assert (index.parent / ".index.search").is_dir()
+    (priced,) = search(index, ["tent under 400 dollars"], top=1)
+    assert [priced[0].text[slice(*span)] for span in priced[0].met] == ["$310"]
     (plain,) = search(index, ["tent under 1 kg"], system="BM25", top=1)
     assert len(plain) == 1
     assert plain[0].met == ()
@@ -73,6 +76,15 @@ def test_the_command_shows_documents_for_people_and_for_programs(index, tmp_path
     assert "no results" in CliRunner().invoke(app, [str(index), "xylophone"]).output
 
 
+def test_an_index_with_units_of_its_own_reads_queries_with_them(tmp_path):
+    (tmp_path / "own.txt").write_text("[counting]\nzork = = ; zork\n")
+    (tmp_path / "c.jsonl").write_text(json.dumps({"doc_id": "a", "text": "The pale ale has 20 zork."}) + "\n")
+    options = ExtractorOptions(units_file=tmp_path / "own.txt")
+    path = build_index(tmp_path / "c.jsonl", tmp_path / "index", extractor=options, workers=1).path
+    ((hit,),) = search(path, ["ale under 30 zork"])
+    assert [hit.text[slice(*span)] for span in hit.met] == ["20 zork"]
+
+
 def test_a_benchmark_in_memory_is_searched(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     benchmark = tiny_benchmark()
@@ -89,9 +101,16 @@ def test_what_cannot_be_searched_is_told(index, tmp_path):
         search(tmp_path / "none", ["tent"])
     with pytest.raises(InputError, match="the query is empty"):
         search(index, [" "])
-    with pytest.raises(OptionError, match="queries are a list"):
+    with pytest.raises(OptionError, match="queries are a list of texts"):
         search(index, "tent")
     with pytest.raises(OptionError, match="top is at least 1"):
         search(index, ["tent"], top=0)
+    with pytest.raises(OptionError, match="a list of texts"):
+        search(index, [3])
+    with pytest.raises(InputError, match=r"this is a file.*build-index"):
+        search(index.parent / "tents.jsonl", ["tent"])
+    (tmp_path / "r.run").write_text("0 Q0 a::0 1 1 x\n")
+    with pytest.raises(OptionError, match="a run ranks the queries that it was made for"):
+        search(index, ["tent"], system=f"Run(path={tmp_path / 'r.run'})")
     with pytest.raises(UnknownNameError):
         search(index, ["tent"], system="BM52")

@@ -32,7 +32,7 @@ def test_the_query_is_shown(index):
 
 
 def test_the_query_is_one_that_the_index_can_answer(index, tmp_path):
-    assert "-- laptop above 1.2 kilogram\n" in run(index).stdout
+    assert "-- laptop at least 1.2 kilogram\n" in run(index).stdout
     (tmp_path / "corpus.jsonl").write_text(json.dumps({"doc_id": "a", "text": "Nothing is counted here."}))
     empty = build_index(tmp_path / "corpus.jsonl", tmp_path / "index", workers=1).path
     assert "-- laptop under 2 lb\n" in run(empty).stdout

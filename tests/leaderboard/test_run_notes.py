@@ -15,7 +15,8 @@ def test_queries_whose_ranking_undecided_documents_fill():
     run = rows(documents, rank=1)
     undecided = [f"full/d{number}" for number in range(9)] + ["fair/d0", "fair/d1", "short/d0"]
     qrels = rows(undecided, grade=pl.lit(-1, pl.Int8))
-    (note,) = crowded(run, qrels, ["full", "fair", "short"])
+    (note,) = crowded(run, qrels, ["full", "fair", "short"], 12)
     assert note.startswith("for 1 of 3 queries undecided documents fill the ranking")
-    assert crowded(run, qrels.with_columns(grade=pl.lit(0, pl.Int8)), ["full", "fair", "short"]) == []
-    assert crowded(run, qrels, ["fair", "short"]) == []
+    assert crowded(run, qrels.with_columns(grade=pl.lit(0, pl.Int8)), ["full", "fair", "short"], 12) == []
+    assert crowded(run, qrels, ["fair", "short"], 12) == []
+    assert crowded(run, qrels, ["full", "fair", "short"], 13) == []  # nothing was cut

@@ -34,6 +34,8 @@ MEASURED = frozenset({"time", "length", "mass", "volume"})
 """Families of units of which there may be "a mile and a half"."""
 _RESTATED = frozenset({"length", "mass", "volume"})
 """Families of units in which a size is stated twice: "500ml/17oz"."""
+_ROUNDED = 0.1
+"""How far the two may be from one another, as a share."""
 SMALLEST, LARGEST = 200, 20_000
 """Pixels on the sides of a screen."""
 
@@ -148,12 +150,22 @@ class AmountFinder:
         if is_between_dashes(tokens, number.first, number.last):
             return False
         if joint.text != "/" or before.unit.family == "data":
-            return joint.text in "/" or joint.text in HYPHENS
+            return joint.text == "/" or joint.text in HYPHENS
         unit, _, span = self.forms.after(tokens, text, number)
-        if unit is None or span is None or before.unit_span is None or before.unit.family not in _RESTATED:
+        if unit is None or span is None or before.unit_span is None or unit.name == before.unit.name:
             return False
-        ounces = unit.name == "ounce" and before.unit.family == "volume"
-        return unit.name != before.unit.name and (ounces or unit.family == before.unit.family)  # not "250 mg/5 ml"
+        sizes = [
+            self._size(*one, other)
+            for one, other in (((before.low, before.unit), unit), ((number.value, unit), before.unit))
+        ]
+        (a, family), (b, other) = sizes
+        return family == other and family in _RESTATED and abs(a - b) <= _ROUNDED * max(a, b)  # not "5 mg/10 kg"
+
+    def _size(self, value: float, unit: Unit, beside: Unit) -> tuple[float, str]:
+        """A value in the base unit, and its family; ounces beside a volume are fluid ounces."""
+        if unit.name == "ounce" and beside.family == "volume":
+            unit = self.units.get("fluid ounce")
+        return self.units.to_base(value, unit.name), unit.family
 
     def _lend_rate(self, tokens: Sequence[Token], text: str, amounts: list[Amount]) -> None:
         """ "C$6 (US$4.46) per share", "$900-1,100 per month": both amounts of money are per share, per month."""

@@ -45,7 +45,8 @@ def date_until(tokens: Sequence[Token], number: Number) -> int | None:
     chain = chain_of_numbers(tokens, first, "/-–.")
     if chain >= 5:
         memory = tokens[first + 1].text == "/" and first + chain < len(tokens) and tokens[first + chain].low in _BYTES
-        return None if memory else first + chain  # "64/128/256 GB"
+        year = len(tokens[first + chain - 1].text) == 4
+        return None if memory and not year else first + chain  # "64/128/256 GB"
     if chain == 3 and tokens[first + 1].text in "-–/" and _is_short_year(tokens, first):
         return first + 3
     if chain == 3 and _is_lifetime(tokens, first):

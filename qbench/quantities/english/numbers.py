@@ -213,6 +213,8 @@ def _mixed(tokens: Sequence[Token], number: Number) -> Number | None:
     fraction = fraction or (_slash(tokens, last) if tokens[last].kind == "number" else None)
     if fraction is None and tokens[last].text == "-" and last + 1 < len(tokens) and glued(tokens[i], tokens[last]):
         fraction = _slash(tokens, last + 1)
+        if fraction is not None and _second_after(tokens, fraction.last):
+            fraction = None  # "30-1/8000 s" is a range
     if fraction is not None:
         value, end = number.value + fraction.value, fraction.last
     elif (half := and_fraction(tokens, last)) is not None:

@@ -69,41 +69,7 @@ def join(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Un
     """
     conditions = _ranges(tokens, _ratings(tokens, conditions), units)
     conditions = _carry(tokens, _lend(tokens, _pairs(tokens, conditions), units), units)
-    conditions = _outside(tokens, conditions, units)
     return _without_restatements(tokens, conditions, units)
-
-
-def _outside(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: Units) -> list[ReadCondition]:
-    """ "Under 500 or over 1500 euros" asks for what is not between the two: both at once are impossible."""
-    done: list[ReadCondition] = []
-    for b in conditions:
-        a = done[-1] if done else None
-        either = a is not None and [t.low for t in tokens[a.last : b.first] if t.text != ","] == ["or"]
-        if a is None or not either or units.get(a.unit).base_unit != units.get(b.unit).base_unit:
-            done.append(b)
-            continue
-        low, high = (a, b) if a.comparator[0] == "<" else (b, a)
-        unit = a.unit
-        ends = [float(f"{units.convert(each.low, each.unit, unit):.12g}") if unit else each.low for each in (low, high)]
-        if (low.comparator, high.comparator) not in _APART or a.change != b.change or ends[0] >= ends[1]:
-            done.append(b)
-            continue
-        between = tokens[a.last].start, tokens[b.first - 1].end
-        done[-1] = replace(
-            a,
-            comparator="!=",
-            low=ends[0],
-            high=ends[1],
-            last=b.last,
-            used=(*a.used, between, *b.used),
-            concept_spans=a.concept_spans or b.concept_spans,
-            value_span=(a.value_span[0], b.value_span[1]),
-        )
-    return done
-
-
-_APART = (("<", ">"), ("<=", ">="), ("<", ">="), ("<=", ">"))
-"""What is asked on either side; whether the ends themselves are meant is lost."""
 
 
 def portions(tokens: Sequence[Token]) -> Iterator[Span]:
@@ -262,14 +228,17 @@ def _lend(tokens: Sequence[Token], conditions: Sequence[ReadCondition], units: U
 
 def _connected(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, units: Units) -> bool:
     """Whether two conditions are on one thing: "over 2 and under 5 kg", "more than 2 less than 5 kg"."""
+    lead = families(tokens[a.first - 1].low) if a.first else None
+    foreign = lead is not None and not has_family(lead, units.get(b.unit).family)
     if a.last == b.first:
         sides = (a.comparator[0], b.comparator[0]) == ((">", "<") if a.low < b.low else ("<", ">"))
         open_ended = tokens[a.last - 1].kind == "number"  # not "rating of 4 or above under $20"
-        lead = families(tokens[a.first - 1].low) if a.first else None
-        if lead is not None and not has_family(lead, units.get(b.unit).family):
+        if foreign:
             return False  # "rating above 8.5 under 30 euros"
         return sides and open_ended and not a.unit and b.low / _NEARLY <= a.low <= b.low * _NEARLY
     between = tokens[a.last : b.first]
+    if foreign and not a.unit and tokens[b.first - 1].low == "or":
+        return False  # "rating under 4 or over 100 dollars"
     chained = tokens[a.last - 1].text in _SIGNS and all(t.kind == "word" for t in between)  # "1 < weight < 5 kg"
     return (chained or all(t.low in CONNECTORS for t in between)) and _of_one_scale(tokens, a, b)
 
@@ -287,8 +256,8 @@ def _of_one_scale(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -
         return tokens[b.first - 1].low in ("or", "but", "yet")
     low, high = (a, b) if a.comparator[0] == ">" else (b, a)
     ends = low.comparator[0] == ">" and high.comparator[0] == "<" and low.low < high.low
-    if a.comparator[0] == "<" and b.comparator[0] == ">" and tokens[b.first - 1].low == "or":  # "under 5 or over 9 kg"
-        low, high, ends = a, b, a.low < b.low
+    if a.comparator[0] == "<" and b.comparator[0] == ">" and tokens[b.first - 1].low == "or" and a.low < b.low:
+        low, high, ends = a, b, True  # "under 5 or over 9 kg"
     return ends and high.low <= low.low * _SPREAD
 
 

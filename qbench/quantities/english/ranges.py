@@ -381,7 +381,8 @@ def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, near
         return None
     memory = b.unit.family == "data" and between == "/"  # "8/128 GB"
     listed = not nearest and _near(a.low, following.low / (b.number.magnitude if following.number.scaled else 1.0))
-    sides = between in ("x", "×") and b.unit.family == "length" and _near(a.low, b.low, _FLAT)
+    flat = b.low < a.low and not float(b.low).is_integer()  # of "2 x 150 cm" there are two
+    sides = flat and between in ("x", "×") and b.unit.family == "length" and _near(a.low, b.low, _FLAT)
     if between != "to" and not (memory or listed or sides) and a.low and not _near(a.low, b.low):
         if not (b.number.magnitude != 1 and a.number.magnitude == 1 and a.number.value < 1000):
             return None  # "2,227,000 or four cts a share": two quantities, not two guesses at one
@@ -396,7 +397,7 @@ def _continues(tokens: Sequence[Token], a: Amount) -> bool:
 
 
 _FLAT = 100.0
-"""Sides of a thing are at most so many times as long as one another: "30 x 20 x 1.5 cm"."""
+"""A thing is at most so many times as long as it is thick: "30 x 20 x 1.5 cm"."""
 
 
 def _near(x: float, y: float, times: float = 10.0) -> bool:

@@ -74,7 +74,7 @@ def asked_query(index: Index, query: str) -> AskedQuery:
 
 
 def example_query(index: Index) -> str:
-    """A query that an index can answer: its most frequent concept and unit, above the median of their values.
+    """A query that an index can answer: its most frequent concept and unit, and at least the median of their values.
 
     A made-up one where the index has no concepts, or its extractor reads no condition in that text.
     """
@@ -86,8 +86,9 @@ def example_query(index: Index) -> str:
         median = named.filter(pl.col("concept") == concept, pl.col("unit") == unit).select(
             pl.col("values").list.median()
         )
-        query = f"{concept} above {index.collected(median).item():.6g} {unit}"
-        if asked_query(index, query).conditions:
+        query = f"{concept} at least {index.collected(median).item():.6g} {unit}"
+        base = load_units(index.extractor_options().units_file).get(unit).base_unit
+        if [(one.comparator, one.base_unit) for one in asked_query(index, query).conditions] == [(">=", base)]:
             return query
     return MADE_UP
 
