@@ -115,6 +115,7 @@ def test_long_texts_are_cut():
         (condition("fuel economy", ">", 30, "mile per gallon"), "fuel economy > 30 mile per gallon"),
         (condition("staff", "between", 5, "employee", 8), "staff between 5 and 8 employee"),
         (condition("", "!=", 0.1), "!= 0.1"),
+        (condition("bag", "!=", 5, "kilogram", 10), "bag != 5 to 10 kilogram"),
         (dataclasses.replace(condition("debt", ">", 5, "percentage"), change="down"), "debt down > 5 percentage"),
         (condition("debt", "=", 1234567890123, "dollar"), "debt = 1234567890123 dollar"),
     ],

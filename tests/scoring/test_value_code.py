@@ -62,6 +62,10 @@ def test_not_equal_and_changes():
     asked = condition("length", "!=", 2, "metre")
     assert product(code, mention(2.0), asked) < 1e-5
     assert product(code, mention(7.0), asked) == pytest.approx(1, abs=1e-5)
+    outside = condition("length", "!=", 2, "metre", 7)
+    assert [product(code, mention(value), outside) > 0.99 for value in VALUES] == [
+        not 2 <= value <= 7 for value in VALUES
+    ]
     level = condition("length", ">", 1, "metre")
     assert product(code, mention(7.0, change="up"), level) < 0.6  # a change is no level
     assert product(code, mention(7.0, change="up"), replace(level, change="up")) > 0.99

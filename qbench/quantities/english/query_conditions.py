@@ -239,8 +239,14 @@ def _connected(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition, unit
     between = tokens[a.last : b.first]
     if foreign and not a.unit and tokens[b.first - 1].low == "or":
         return False  # "rating under 4 or over 100 dollars"
-    chained = tokens[a.last - 1].text in _SIGNS and all(t.kind == "word" for t in between)  # "1 < weight < 5 kg"
-    return (chained or all(t.low in CONNECTORS for t in between)) and _of_one_scale(tokens, a, b)
+    joined = _chained(tokens, a, b) or all(t.low in CONNECTORS for t in between)
+    return joined and _of_one_scale(tokens, a, b)
+
+
+def _chained(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -> bool:
+    """Whether both are ends of a chained inequality: "1 < weight < 5 kg"."""
+    between = tokens[a.last : b.first]
+    return tokens[a.last - 1].text in _SIGNS and bool(between) and all(t.kind == "word" for t in between)
 
 
 def _of_one_scale(tokens: Sequence[Token], a: ReadCondition, b: ReadCondition) -> bool:

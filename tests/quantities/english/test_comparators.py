@@ -229,6 +229,8 @@ def test_comparator(text, comparator):
         ("The maximum was 4 in group I and 2 in group II", ["<=", "<="]),
         ("The minimum wage was 4 euros in May and 5 boats in June", [">=", "="]),
         ("The maximum was 4 in group I, which had 2 in May", ["<=", "="]),
+        ("a parcel with 2 kg < w < 5 kg and 3 ≤ h ≤ 6 mm", [">", "<", ">=", "<="]),
+        ("5 kg > the load of 3 kg", ["=", "="]),
         # the ends of an age
         ("lambs aged 4 weeks to 5 months", [">=", "<="]),
         ("it grew from 4 weeks to 5 months", ["=", "="]),
