@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
+    from rich.text import Text
 
     from qbench.leaderboard.standings import Standings
     from qbench.llm.client import Access, Estimate
+    from qbench.quantities.types import Span
     from qbench.retrieval.api import ExpectedCalls
 
 
@@ -147,3 +149,24 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str | int]], words: i
         ).rstrip()
         for row in cells
     ]
+
+
+def marked(text: str, marks: Iterable[tuple[Span, str, str, str]]) -> Text:
+    """A text with some of its characters marked: by style on a terminal, else by what stands around them.
+
+    Args:
+        text: printed on one line.
+        marks: characters, style, and what opens and closes them in plain text; of those that overlap the first counts.
+    """
+    from rich.text import Text
+
+    from qbench.index.show import printable
+
+    plain, made, at = not out().is_terminal, Text(), 0
+    for (start, end), style, opening, closing in sorted(marks):
+        if start < at:
+            continue
+        piece = printable(text[start:end])
+        made.append(printable(text[at:start])).append(f"{opening}{piece}{closing}" if plain else piece, style=style)
+        at = end
+    return made.append(printable(text[at:]))

@@ -73,22 +73,9 @@ def _lines(n: int, answer: Answer) -> list[Text]:
 
 
 def _evidence(answer: Answer) -> Text:
-    """The sentence, with the number and the description marked by style, or by brackets where there is none."""
-    from rich.text import Text
-
-    from qbench.cli import console
-    from qbench.index.show import printable
+    """The sentence, with the number and the description marked."""
+    from qbench.cli.console import marked
 
     marks = [(span, "bold green", "[[", "]]") for span in answer.mention]
     marks += [(span, "underline", "[", "]") for span in answer.segments]
-    plain = not console.out().is_terminal
-    text, at = Text(), 0
-    for (start, end), style, opening, closing in sorted(marks):
-        if start < at:
-            continue
-        piece = printable(answer.sentence[start:end])
-        text.append(printable(answer.sentence[at:start])).append(
-            f"{opening}{piece}{closing}" if plain else piece, style=style
-        )
-        at = end
-    return text.append(printable(answer.sentence[at:]))
+    return marked(answer.sentence, marks)

@@ -50,20 +50,15 @@ def search(
     if not hits:
         console.note("no results: no document shares a word with the query, or meets its conditions")
     for rank, hit in enumerate(hits, start=1):
-        console.out().print(_line(rank, hit, plain=not console.out().is_terminal), soft_wrap=True)
+        console.out().print(_line(rank, hit), soft_wrap=True)
 
 
-def _line(rank: int, hit: Hit, *, plain: bool) -> Text:
-    """A document with its score, the values that meet a condition marked by style, or by brackets in plain text."""
+def _line(rank: int, hit: Hit) -> Text:
+    """A document with its score, the values that meet a condition marked."""
     from rich.text import Text
 
+    from qbench.cli.console import marked
     from qbench.index.show import printable
 
-    text, at = Text(f"{rank}. ").append(f"{printable(hit.doc_id)}, {hit.score:.3f}: ", style="dim"), 0
-    for start, end in hit.met:
-        if start < at:
-            continue
-        piece = printable(hit.text[start:end])
-        text.append(printable(hit.text[at:start])).append(f"[[{piece}]]" if plain else piece, style="bold green")
-        at = end
-    return text.append(printable(hit.text[at:]))
+    head = Text(f"{rank}. ").append(f"{printable(hit.doc_id)}, {hit.score:.3f}: ", style="dim")
+    return head + marked(hit.text, [(span, "bold green", "[[", "]]") for span in hit.met])

@@ -154,11 +154,8 @@ class AmountFinder:
         unit, _, span = self.forms.after(tokens, text, number)
         if unit is None or span is None or before.unit_span is None or unit.name == before.unit.name:
             return False
-        sizes = [
-            self._size(*one, other)
-            for one, other in (((before.low, before.unit), unit), ((number.value, unit), before.unit))
-        ]
-        (a, family), (b, other) = sizes
+        a, family = self._size(before.low, before.unit, unit)
+        b, other = self._size(number.value, unit, before.unit)
         return family == other and family in _RESTATED and abs(a - b) <= _ROUNDED * max(a, b)  # not "5 mg/10 kg"
 
     def _size(self, value: float, unit: Unit, beside: Unit) -> tuple[float, str]:

@@ -178,18 +178,17 @@ def after(tokens: Sequence[Token], first: int) -> tuple[MentionComparator, int, 
 def chained(tokens: Sequence[Token], first: int) -> tuple[MentionComparator, int] | None:
     """What the mark behind the first amount of "1 kg < weight <= 5 kg" says of it, and the token after the mark."""
     end = _sign(tokens, first)
-    if end is None or tokens[first].text not in _TURNED:
+    if end is None:
         return None
-    k = end
+    k, turned = end, _TURNED[tokens[first].text]
     while k < len(tokens) and k - end < _CHAINED and tokens[k].kind == "word":
         k += 1
     second = _sign(tokens, k)
-    if k == end or second is None or _TURNED[tokens[k].text][0] != _TURNED[tokens[first].text][0]:
+    if k == end or second is None or _TURNED[tokens[k].text][0] != turned[0]:
         return None
     second += second < len(tokens) and tokens[second].text in "$€£"
     if second >= len(tokens) or tokens[second].kind != "number":
         return None
-    turned = _TURNED[tokens[first].text]
     return (INCLUSIVE[turned] if end - first > 1 else turned), end
 
 
