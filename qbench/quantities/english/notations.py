@@ -17,6 +17,11 @@ _TAKES_COMMA = frozenset(
 ) | frozenset(ABBREVIATED_SCALES | SCALES)
 """What a number with a decimal comma stands before: a list of two whole numbers seldom does."""
 _COUNTED = frozenset("people men women children inhabitants square cubic euros".split())
+_PRICED = frozenset("€ eur euro chf sek nok dkk pln czk huf kr zł".split())
+"""Currencies that are written behind amounts whose thousands stand apart: "1 299 €"."""
+_OFFERS = frozenset("cost costs price priced prices paid pay pays worth now only sold spent spend earned".split())
+"""Words before a price, none of which names a thing with a number of its own ("phone 15 128 €")."""
+_JOINS = frozenset("and to or - –".split())
 _LONGEST_GROUPS = 4
 _TERM, _GESTATION = 45, frozenset("week weeks wk wks gestation gestational".split())
 _REACH = 8
@@ -91,7 +96,7 @@ def _is_list(tokens: Sequence[Token], last: int) -> bool:
 
 
 def _spaced(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | None:
-    """ "12 500 inhabitants", "1 234 567 square metres", "EUR 12 500": groups of three after plain spaces.
+    """ "12 500 inhabitants", "1 234 567 square metres", "EUR 12 500", "1 299 €": groups of three after plain spaces.
 
     Only after a word in small letters or a currency, and before what is counted: rows of tables and names of products
     ("phone 11 128 GB") are figures that stand beside each other.
@@ -110,8 +115,17 @@ def _spaced(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | None:
     after = tokens[last] if last < len(tokens) else None
     counts = after is None or after.kind == "mark" or after.low in FUNCTION_WORDS
     if not money and not (counts and last - i > 2):
-        counts = after is not None and (after.low in _COUNTED or _is_plural(after))
+        counts = after is not None and (after.low in _COUNTED or _is_plural(after) or _is_price(before, after))
+        if not counts and after is not None and after.low in _JOINS and last + 1 < len(tokens):
+            counts = _spaced(tokens, last + 1, money=False) is not None  # "from 1 200 to 1 500 €"
     return Notation(float(text), last, text, "digits") if counts else None
+
+
+def _is_price(before: Token | None, after: Token) -> bool:
+    """Whether a currency stands after, and nothing before that may end in a number."""
+    if after.low not in _PRICED:
+        return False
+    return before is None or before.kind == "mark" or before.low in FUNCTION_WORDS | _OFFERS
 
 
 def _is_group(tokens: Sequence[Token], k: int) -> bool:
