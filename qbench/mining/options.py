@@ -12,7 +12,7 @@ MAX_CANDIDATES = 1_000
 LEAST_DIGITS = 3
 """Significant digits that two values need by default before their equality counts."""
 BLOCK = 32 * 1024
-"""Texts that the self-join searches between two writes."""
+"""Texts that the self-join searches at a time."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,11 @@ class JoinOptions:
     epsilon: float = option(0.25, help="Floor of negative idf values, as a share of the mean idf.", low=0)
     # Document lengths and the weights of other terms stay as they are.
     drop_terms: int = option(0, help="Number of most frequent terms that are ignored in matching.", low=0)
-    block: int = option(BLOCK, help="Texts searched between two writes; an interrupted run loses one block.", low=1)
+    block: int = option(
+        BLOCK,
+        help="Texts searched at a time; an interrupted run loses those, a killed one half a minute besides.",
+        low=1,
+    )
     threads: int | None = option(None, help="Number of threads. [default: number of cores]", low=1)
 
     def __post_init__(self) -> None:

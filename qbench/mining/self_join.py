@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import time
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import asdict
 from functools import partial
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from qbench.mining.join_results import Best
 
 STATE = "join.json"
+SAVED_EVERY = 30.0
+"""Seconds after which what was found is saved with the next block."""
 INDEX = ".index"
 """Folder of what is searched, while workers search it."""
 ARRAYS = {"docs": np.int32, "scores": np.float32, "shared": np.int16}
@@ -149,27 +153,47 @@ def _join(
     else:
         sizes = [min(options.block, rows.size - start) for start in starts]
         found = _on(engine, searchable, list(zip(blocks, sizes, strict=True)), folder, options, report)
+    saved = time.monotonic()
+
+    def save() -> None:
+        nonlocal saved
+        for array in arrays:
+            array.flush()
+        journal.write(done=done, total=rows.size)
+        saved = time.monotonic()
+
     with closing(found):
-        for best, bags in zip(found, blocks, strict=True):
-            here = order[done : done + options.block]
-            _write(searchable, best, bags, rows[here], bag_of[here], here, arrays)
-            for array in arrays:
-                array.flush()
-            done += here.size
-            journal.write(done=done, total=rows.size)
-            progress(max(done, searched), rows.size, "texts joined")
+        try:
+            for best, bags in zip(found, blocks, strict=True):
+                here = order[done : done + options.block]
+                _write(searchable, best, bags, rows[here], bag_of[here], here, arrays)
+                done += here.size
+                # The rows of a block lie all over the files: to save each block would write nearly all of them again.
+                if time.monotonic() - saved >= SAVED_EVERY:
+                    save()
+                progress(max(done, searched), rows.size, "texts joined")
+        finally:
+            save()
 
 
 def _in_threads(
     searchable: Searchable, blocks: Sequence[NDArray[np.int32]], options: JoinOptions
 ) -> Generator[Best, None, None]:
-    """The best bags of each block of bags."""
+    """The best bags of each block of bags; the block after it is searched while one is used."""
     with ThreadPoolExecutor(options.threads or default_workers()) as threads:
+
+        def begin(bags: NDArray[np.int32]) -> tuple[Best, list[Future[None]]]:
+            best = join_task.empty(bags.size, options.k)
+            part = partial(join_task.search_part, searchable.index, bags, searchable.shift, best)
+            return best, [threads.submit(part, start) for start in range(0, bags.size, join_task.QUERIES)]
+
         try:
-            for bags in blocks:
-                best = join_task.empty(bags.size, options.k)
-                part = partial(join_task.search_part, searchable.index, bags, searchable.shift, best)
-                list(threads.map(part, range(0, bags.size, join_task.QUERIES)))
+            begun = deque(begin(bags) for bags in blocks[:1])
+            for following in range(1, len(blocks) + 1):
+                begun.extend(begin(bags) for bags in blocks[following : following + 1])
+                best, parts = begun.popleft()
+                for part in parts:
+                    part.result()
                 yield best
         except BaseException:
             threads.shutdown(cancel_futures=True)

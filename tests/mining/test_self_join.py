@@ -21,6 +21,7 @@ from qbench.mining.self_join import read_neighbours, self_join
 from qbench.mining.terms import term_matrix
 from qbench.retrieval.analysis import token_ids, token_lists
 from qbench.scoring import bm25
+from qbench.store import read_json
 from qbench.work.pool import in_processes
 from qbench.work.tasks import in_this_process
 
@@ -314,6 +315,19 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path):
     assert heard == [150, 240, 300]
     for mine, other in zip(found, whole, strict=True):
         np.testing.assert_array_equal(mine, other)
+
+
+@pytest.mark.parametrize(("seconds", "states"), [(0.0, [0, 50, 100, 150]), (1e6, [0, 0, 0, 0])])
+def test_what_was_found_is_saved_by_the_clock(tmp_path, monkeypatch, seconds, states):
+    monkeypatch.setattr("qbench.mining.self_join.SAVED_EVERY", seconds)
+    matrix, seen = term_matrix(pl.Series(long_tail(150, 90, 8, seed=9))), []
+
+    def look(*_):
+        seen.append(read_json(tmp_path / "join.json")["state"]["done"])
+
+    self_join(matrix, tmp_path, JoinOptions(k=5, block=50), progress=look)
+    assert seen == states
+    assert read_neighbours(tmp_path).docs.shape == (150, 5)
 
 
 def test_what_lies_there_from_other_input_or_in_pieces_is_replaced(tmp_path):
