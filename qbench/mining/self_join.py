@@ -153,14 +153,14 @@ def _join(
     else:
         sizes = [min(options.block, rows.size - start) for start in starts]
         found = _on(engine, searchable, list(zip(blocks, sizes, strict=True)), folder, options, report)
-    saved = time.monotonic()
+    saved, when = done, time.monotonic()
 
     def save() -> None:
-        nonlocal saved
+        nonlocal saved, when
         for array in arrays:
             array.flush()
         journal.write(done=done, total=rows.size)
-        saved = time.monotonic()
+        saved, when = done, time.monotonic()
 
     with closing(found):
         try:
@@ -169,11 +169,13 @@ def _join(
                 _write(searchable, best, bags, rows[here], bag_of[here], here, arrays)
                 done += here.size
                 # The rows of a block lie all over the files: to save each block would write nearly all of them again.
-                if time.monotonic() - saved >= SAVED_EVERY:
+                # All are saved before the engine's shards are deleted.
+                if done == rows.size or time.monotonic() - when >= SAVED_EVERY:
                     save()
                 progress(max(done, searched), rows.size, "texts joined")
         finally:
-            save()
+            if saved < done:
+                save()
 
 
 def _in_threads(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -317,7 +318,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path):
         np.testing.assert_array_equal(mine, other)
 
 
-@pytest.mark.parametrize(("seconds", "states"), [(0.0, [0, 50, 100, 150]), (1e6, [0, 0, 0, 0])])
+@pytest.mark.parametrize(("seconds", "states"), [(0.0, [0, 50, 100, 150]), (1e6, [0, 0, 0, 150])])
 def test_what_was_found_is_saved_by_the_clock(tmp_path, monkeypatch, seconds, states):
     monkeypatch.setattr("qbench.mining.self_join.SAVED_EVERY", seconds)
     matrix, seen = term_matrix(pl.Series(long_tail(150, 90, 8, seed=9))), []
@@ -328,6 +329,19 @@ def test_what_was_found_is_saved_by_the_clock(tmp_path, monkeypatch, seconds, st
     self_join(matrix, tmp_path, JoinOptions(k=5, block=50), progress=look)
     assert seen == states
     assert read_neighbours(tmp_path).docs.shape == (150, 5)
+
+
+def test_all_is_saved_before_the_shards_of_an_engine_are_deleted(tmp_path, monkeypatch):
+    matrix, seen, remove = term_matrix(pl.Series(long_tail(150, 90, 8, seed=9))), [], shutil.rmtree
+
+    def rmtree(path, **options):
+        if path.exists():
+            seen.append(read_json(tmp_path / "join.json")["state"]["done"])
+        remove(path, **options)
+
+    monkeypatch.setattr("qbench.mining.self_join.shutil.rmtree", rmtree)
+    self_join(matrix, tmp_path, JoinOptions(k=5, block=50), engine=in_this_process)
+    assert seen == [150, 150]
 
 
 def test_what_lies_there_from_other_input_or_in_pieces_is_replaced(tmp_path):

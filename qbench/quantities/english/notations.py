@@ -21,7 +21,7 @@ _PRICED = frozenset("€ eur euro chf sek nok dkk pln czk huf kr zł".split())
 """Currencies that are written behind amounts whose thousands stand apart: "1 299 €"."""
 _OFFERS = frozenset("cost costs price priced prices paid pay pays worth now only sold spent spend earned".split())
 """Words before a price, none of which names a thing with a number of its own ("phone 15 128 €")."""
-_JOINS = frozenset("and to or - –".split())
+_JOINS = frozenset({"and", "to", "or"})
 _LONGEST_GROUPS = 4
 _TERM, _GESTATION = 45, frozenset("week weeks wk wks gestation gestational".split())
 _REACH = 8
