@@ -51,7 +51,8 @@ def rounds(low: float, high: float) -> NDArray[np.float64]:
     if low < high < SPREAD * low:
         widest = (high - low) / FEWEST
         power = 10.0 ** math.floor(math.log10(widest))
-        step = max(size * power for size in EVEN if size * power <= widest)
+        # Where rounding has left `widest` just below a power of ten, its logarithm may be that of the power.
+        step = max((size * power for size in EVEN if size * power <= widest), default=power)
         step = max(step, 10.0 ** (math.floor(math.log10(high)) - 2))  # a number with more digits is not round
         return np.array(
             [clean(n * step) for n in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]

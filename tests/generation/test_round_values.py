@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qbench.generation.round_values import candidates, choose, met, rounds, usual
@@ -13,6 +13,7 @@ from qbench.randomness import generator
 COMPARATORS = ["=", "<", "<=", ">", ">=", "between"]
 
 
+@example(0.6, 2.0)
 @given(st.floats(1e-3, 1e6), st.floats(1.0, 1e4))
 def test_round_numbers_are_short_and_within_reach(low, factor):
     found = rounds(low, low * factor)
