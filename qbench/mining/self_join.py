@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import shutil
 import time
-from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -190,13 +189,15 @@ def _in_threads(
             return best, [threads.submit(part, start) for start in range(0, bags.size, join_task.QUERIES)]
 
         try:
-            begun = deque(begin(bags) for bags in blocks[:1])
-            for following in range(1, len(blocks) + 1):
-                begun.extend(begin(bags) for bags in blocks[following : following + 1])
-                best, parts = begun.popleft()
+            begun = map(begin, blocks)
+            now = next(begun, None)
+            while now is not None:
+                following = next(begun, None)
+                best, parts = now
                 for part in parts:
                     part.result()
                 yield best
+                now = following
         except BaseException:
             threads.shutdown(cancel_futures=True)
             raise
