@@ -15,15 +15,23 @@ from numpy.typing import NDArray
 
 from qbench.compiling import lean as compiled
 from qbench.mining.join_results import SHARED
-from qbench.mining.join_search import BITS, ONE, WORDS, Index
+from qbench.mining.join_search import ONE, Index
+from qbench.mining.join_sums import GROUP, LANES
 from qbench.mining.terms import TermMatrix
 from qbench.ranges import range_rows
 from qbench.scoring import bm25
 
+TIERS = (512, 128, 8, 2)
+"""How many of the most frequent terms have a row of bits for the bags that hold them; that hold them twice or more; 3
+times or more; 4 times or more."""
 BLOCK = 2**12
-"""Number of bags in a block: their masks and sums fit a core's second-level cache."""
-FIRST = 2**8
-"""Number of bags in the first block."""
+"""Most bags of a block: their sums and its rows fit a core's second-level cache."""
+PIECE, SAMPLE_PIECE = 2**9, 2**8
+"""Number of bags after which a block, or one of the sample, ends where the length of bags changes."""
+EVERY = 16
+"""One bag of so many is in the sample."""
+FEWEST = 2**13
+"""Number of bags from which on there is a sample."""
 CHUNK = 100_000
 """Number of rows handled at a time if each entry takes many bytes."""
 MANY = np.uint64(0x9E3779B97F4A7C15)
@@ -57,13 +65,11 @@ class Searchable:
         index: for the kernel.
         bags: from texts to bags and back.
         unit: score of 1 in the kernel's whole numbers, a power of two.
-        shift: bits that hold the number of shared terms beside a score.
     """
 
     index: Index
     bags: Bags
     unit: float
-    shift: int
 
 
 def build(matrix: TermMatrix, *, k: int, k1: float, b: float, epsilon: float, drop_terms: int) -> Searchable:
@@ -72,10 +78,9 @@ def build(matrix: TermMatrix, *, k: int, k1: float, b: float, epsilon: float, dr
     labels[np.argsort(-matrix.df, kind="stable")] = np.arange(matrix.df.size)
     dropped = labels < drop_terms
     idf = bm25.idf(matrix.df, len(matrix), epsilon)
-    shift = int(np.diff(matrix.starts).max(initial=0)).bit_length()
-    exponent = _exponent(float(np.abs(idf).max(initial=0)) * (k1 + 1), int(matrix.lengths.max(initial=0)), shift)
-    idf *= ~dropped
-    weights = _weights(matrix, idf * 2.0**exponent, k1, b)
+    exponent = _exponent(float(np.abs(idf).max(initial=0)) * (k1 + 1), int(matrix.lengths.max(initial=0)))
+    idf = idf * ~dropped * 2.0**exponent
+    weights = _weights(matrix, idf, k1, b)
 
     group, first = group_equal(matrix)
     sizes = np.diff(matrix.starts)[first]
@@ -85,9 +90,18 @@ def build(matrix: TermMatrix, *, k: int, k1: float, b: float, epsilon: float, dr
     useful = np.flatnonzero(labels >= 0)
     labels[useful[np.argsort(labels[useful])]] = np.arange(useful.size)
 
-    order = _order(matrix, labels, first)
+    order, sampled = _sample_first(_order(matrix, labels, first))
     bags = _bags(matrix, weights, dropped, group, first, order)
-    return Searchable(_index(matrix, weights, labels, first[order], useful.size, k), bags, 2.0**-exponent, shift)
+    index = _index(matrix, weights, labels, first[order], sampled, useful.size, k)
+    # The weights that terms would have if they were in the bag once, twice, and so on.
+    lengths, length_of = np.unique(matrix.lengths[first[order]], return_inverse=True)
+    times = np.arange(1, len(TIERS))[:, None]
+    worths = bm25.saturation(times, lengths, bm25.mean_length(matrix.lengths), k1=k1, b=b)
+    by_label = np.zeros(useful.size)
+    by_label[labels[labels >= 0]] = idf[labels >= 0]
+    mark_rows(index, worths, length_of, by_label)
+    mark_uneven(index)
+    return Searchable(index, bags, 2.0**-exponent)
 
 
 def group_equal(matrix: TermMatrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -123,17 +137,17 @@ def _unlike(matrix: TermMatrix, texts: NDArray[np.int64], leaders: NDArray[np.in
     return unlike
 
 
-def _exponent(weight: float, length: int, shift: int) -> int:
-    """The largest power of two that keeps weights within int32, and a sum with its number of terms within int64."""
+def _exponent(weight: float, length: int) -> int:
+    """The largest power of two that keeps weights within int32, and sums within 46 bits (`Scratch.places`)."""
     if not weight or not length:
         return 0
-    return min(30, 61 - shift - length.bit_length()) - math.frexp(weight)[1]
+    return min(30, 46 - length.bit_length()) - math.frexp(weight)[1]
 
 
 def _weights(matrix: TermMatrix, idf: NDArray[np.float64], k1: float, b: float) -> NDArray[np.int32]:
     """The weight of each entry of the matrix, rounded to whole units."""
     weights = np.empty(matrix.terms.size, np.int32)
-    mean = float(matrix.lengths.mean()) if matrix.lengths.any() else 1.0
+    mean = bm25.mean_length(matrix.lengths)
     for texts in _chunks(np.arange(len(matrix))):
         low, high = texts[0], texts[-1] + 1
         entries = slice(matrix.starts[low], matrix.starts[high])
@@ -146,8 +160,8 @@ def _weights(matrix: TermMatrix, idf: NDArray[np.float64], k1: float, b: float) 
 def _order(matrix: TermMatrix, labels: NDArray[np.int64], first: NDArray[np.int64]) -> NDArray[np.int64]:
     """The groups in an order that makes blocks alike, so that a block's peaks say much about each of its bags.
 
-    A weight depends on the text's length and on how often the term is in it: texts without repeated terms come first,
-    then those that repeat only the most frequent ones, and so on, each by length.
+    A weight depends on the text's length and on how often the term is in it: of each length, texts without repeated
+    terms come first, then those that repeat only the most frequent ones, and so on.
     """
     repeated = np.zeros(first.size, np.int64)
     sizes = np.diff(matrix.starts)[first]
@@ -155,7 +169,15 @@ def _order(matrix: TermMatrix, labels: NDArray[np.int64], first: NDArray[np.int6
         entries = range_rows(matrix.starts[first[groups]], sizes[groups])
         term = np.where(matrix.counts[entries] > 1, labels[matrix.terms[entries]] + 1, 0)
         np.maximum.at(repeated, np.repeat(groups, sizes[groups]), np.log2(term + 1).astype(np.int64))
-    return np.lexsort((first, matrix.lengths[first], repeated))
+    return np.lexsort((first, repeated, matrix.lengths[first]))
+
+
+def _sample_first(order: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Bring every sixteenth group to the front, if there are many; and the number of those."""
+    sample = np.zeros(order.size, np.bool_)
+    if order.size >= FEWEST:
+        sample[EVERY // 2 :: EVERY] = True
+    return np.concatenate((order[sample], order[~sample])), int(sample.sum())
 
 
 def _bags(
@@ -186,51 +208,62 @@ def _index(
     weights: NDArray[np.int32],
     labels: NDArray[np.int64],
     texts: NDArray[np.int64],
+    sampled: int,
     terms: int,
     k: int,
 ) -> Index:
-    """The kernel's index of the bags whose first texts are `texts`."""
+    """The kernel's index of the bags whose first texts are `texts`, of which the first `sampled` are the sample.
+
+    Its rows of bits are empty.
+    """
     rows = [_rows(matrix, labels, chunk, terms) for chunk in _chunks(texts)]
     entries = np.concatenate([row[0] for row in rows]) if rows else np.empty(0, np.int64)
     starts = np.concatenate([np.zeros(1, np.int64), *(row[1] for row in rows)]).cumsum()
     del rows
     own_labels = labels[matrix.terms[entries]].astype(np.int32)
     bags = texts.size
-    lows = _blocks(bags)
-    frequent = int((own_labels < BITS).sum())
+    sample, lows = _blocks(matrix.lengths[texts], sampled)
+    frequent = int((own_labels < TIERS[0]).sum())
     per_term = np.bincount(own_labels, minlength=terms)
-    per_term[:BITS] = 0
+    per_term[: TIERS[0]] = 0
+    words = -(-int(np.diff(lows).max(initial=0)) // GROUP) * GROUP // LANES
     index = Index(
         starts=starts,
         labels=own_labels,
         counts=matrix.counts[entries],
-        weights=np.append(weights[entries], np.int32(0)),
+        weights=weights[entries],
         first=texts.astype(np.int32),
-        masks=np.zeros((bags, WORDS), np.uint64),
         lows=lows,
+        sampled=np.array([sample]),
         earliest=np.minimum.reduceat(texts, lows[:-1]).astype(np.int64) if bags else np.empty(0, np.int64),
-        peaks=np.zeros((lows.size - 1, BITS), np.int32),
-        holders=np.zeros((lows.size - 1, BITS, -(-int(np.diff(lows).max(initial=0)) // 64)), np.uint64),
+        tiers=np.array(TIERS),
+        peaks=np.full((lows.size - 1, sum(TIERS)), -1, np.int32),
+        holders=np.zeros((lows.size - 1, sum(TIERS), words), np.uint64),
+        uneven=np.zeros((lows.size - 1, words), np.uint64),
         lists=np.concatenate(([0], np.cumsum(per_term))).astype(np.int64),
         rare=np.empty(entries.size - frequent, np.int32),
         values=np.empty(entries.size - frequent, np.int32),
         tops=np.zeros(terms, np.int32),
         floors=np.zeros(terms, np.int64),
     )
-    mark(index.starts, index.labels, index.masks)
-    mark_holders(index)
     list_rare(index, index.lists.copy())
     _bounds(index, k)
     return index
 
 
-def _blocks(bags: int) -> NDArray[np.int64]:
-    """Bounds of the blocks: small ones first, which give limits at little cost."""
-    sizes, left = [FIRST], bags - FIRST
-    while left > 0:
-        sizes.append(min(2 * sizes[-1], BLOCK))
-        left -= sizes[-1]
-    return np.minimum(np.concatenate(([0], np.cumsum(sizes))), bags).astype(np.int64)[: len(sizes) + 1 if bags else 1]
+def _blocks(lengths: NDArray[np.int64], sampled: int) -> tuple[int, NDArray[np.int64]]:
+    """Bounds of the blocks of bags with these lengths, and how many blocks the first `sampled` bags make."""
+    lows, counts = [0], []
+    # So many blocks that their numbers fit `Index.rare`.
+    piece = PIECE if lengths.size < PIECE << 15 else BLOCK
+    for end, enough in ((sampled, SAMPLE_PIECE), (lengths.size, piece)):
+        while lows[-1] < end:
+            low, high = lows[-1], min(lows[-1] + BLOCK, end)
+            changes = low + 1 + np.flatnonzero(np.diff(lengths[low : high + 1 if high < end else high]))
+            changes = changes[changes >= low + enough]
+            lows.append(int(changes[0]) if changes.size else high)
+        counts.append(len(lows) - 1)
+    return counts[0], np.array(lows, np.int64)
 
 
 def _rows(
@@ -248,15 +281,15 @@ def _rows(
 def _bounds(index: Index, k: int) -> None:
     """Fill `tops` and `floors`."""
     if index.values.size:
-        index.tops[BITS:] = np.maximum.reduceat(index.values, index.lists[BITS:-1])
+        index.tops[TIERS[0] :] = np.maximum.reduceat(index.values, index.lists[TIERS[0] : -1])
     if index.weights.min(initial=0) < 0:
         # A result may lose what it has by another term.
         index.floors[:] = -(2**50)
         return
-    frequent = np.flatnonzero(index.labels < BITS)
-    order = frequent[np.argsort(index.labels[frequent].astype(np.uint8), kind="stable")]
-    ends = np.cumsum(np.bincount(index.labels[frequent], minlength=BITS))
-    for term in range(min(BITS, index.floors.size)):
+    frequent = np.flatnonzero(index.labels < TIERS[0])
+    order = frequent[np.argsort(index.labels[frequent].astype(np.uint16), kind="stable")]
+    ends = np.cumsum(np.bincount(index.labels[frequent], minlength=TIERS[0]))
+    for term in range(min(TIERS[0], index.floors.size)):
         index.floors[term] = _largest(index.weights[order[ends[term - 1] if term else 0 : ends[term]]], k)
     for term in np.flatnonzero(np.diff(index.lists) > k).tolist():
         index.floors[term] = _largest(index.values[index.lists[term] : index.lists[term + 1]], k)
@@ -273,29 +306,62 @@ def _chunks(numbers: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
 
 
 @compiled
-def mark(starts: NDArray[np.int64], labels: NDArray[np.int32], masks: NDArray[np.uint64]) -> None:
-    """Fill `Index.masks`."""
-    for bag in range(starts.size - 1):
-        for entry in range(starts[bag], starts[bag + 1]):
-            label = labels[entry]
-            if label >= 64 * masks.shape[1]:
-                break
-            masks[bag, label >> 6] |= ONE << np.uint64(label & 63)
+def mark_rows(
+    index: Index, worths: NDArray[np.float64], length_of: NDArray[np.int64], idf: NDArray[np.float64]
+) -> None:
+    """Fill `Index.holders` and `peaks`.
 
+    A weight is split: what the term would add if it were in the bag once is the part of the first row, what it adds
+    more if it is there twice that of the second one, and so on; the last row has what is left.
 
-@compiled
-def mark_holders(index: Index) -> None:
-    """Fill `Index.holders` and `peaks`; all are zeros before."""
+    Args:
+        index: without rows.
+        worths: shape (tiers - 1, U), before idf: of terms that are there once, twice, and so on, by the bag's length.
+        length_of: shape (M,), which of U lengths a bag has.
+        idf: shape (T,), in units of weights.
+    """
+    tiers = index.tiers
     for block in range(index.lows.size - 1):
         low = index.lows[block]
         for bag in range(low, index.lows[block + 1]):
-            bit = ONE << np.uint64((bag - low) & 63)
+            bit = ONE << np.uint64((bag - low) % 64)
             for entry in range(index.starts[bag], index.starts[bag + 1]):
-                label = index.labels[entry]
-                if label >= index.peaks.shape[1]:
+                label, weight = np.int64(index.labels[entry]), np.int64(index.weights[entry])
+                if label >= tiers[0]:
                     break
-                index.peaks[block, label] = max(index.peaks[block, label], index.weights[entry])
-                index.holders[block, label, (bag - low) >> 6] |= bit
+                row = label
+                for tier in range(tiers.size):
+                    last = tier + 1 == tiers.size or index.counts[entry] <= tier + 1 or label >= tiers[tier + 1]
+                    part = weight if last else np.int64(np.rint(worths[tier, length_of[bag]] * idf[label]))
+                    # What came before is taken away from the next part.
+                    before = np.int64(np.rint(worths[tier - 1, length_of[bag]] * idf[label])) if tier else np.int64(0)
+                    index.peaks[block, row] = max(np.int64(index.peaks[block, row]), part - before, np.int64(0))
+                    index.holders[block, row, (bag - low) // 64] |= bit
+                    if last:
+                        break
+                    row += tiers[tier]
+
+
+@compiled
+def mark_uneven(index: Index) -> None:
+    """Fill `Index.uneven`."""
+    for block in range(index.lows.size - 1):
+        low = index.lows[block]
+        for bag in range(low, index.lows[block + 1]):
+            word, bit = (bag - low) // 64, ONE << np.uint64((bag - low) % 64)
+            for entry in range(index.starts[bag], index.starts[bag + 1]):
+                row = np.int64(index.labels[entry])
+                if row >= index.tiers[0]:
+                    break
+                left = np.int64(index.weights[entry])
+                for tier in range(index.tiers.size):
+                    if index.labels[entry] >= index.tiers[tier] or index.counts[entry] <= tier:
+                        break
+                    left -= index.peaks[block, row]
+                    row += index.tiers[tier]
+                if left:
+                    index.uneven[block, word] |= bit
+                    break
 
 
 @compiled
@@ -305,7 +371,7 @@ def list_rare(index: Index, at: NDArray[np.int64]) -> None:
         for bag in range(index.lows[block], index.lows[block + 1]):
             for entry in range(index.starts[bag], index.starts[bag + 1]):
                 label = index.labels[entry]
-                if label >= index.peaks.shape[1]:
+                if label >= index.tiers[0]:
                     index.rare[at[label]] = (block << 16) + bag - index.lows[block]
                     index.values[at[label]] = index.weights[entry]
                     at[label] += 1

@@ -1,18 +1,24 @@
 """The loops of the self-join, compiled by numba. Import it inside functions only: numba takes half a second to load.
 
 A bag is a text without the order of its words; equal texts are one bag. Terms have labels, 0 the most frequent. The
-first `BITS` are *frequent*: bit masks say which of them a bag holds. All others are *rare*: their lists are walked.
+first ones are *frequent*: rows of bits say which bags of a block hold each of them. All others are *rare*: their lists
+are walked.
 
 A score is a whole number (fixed point), so that its sum is the same in any order, and whatever is skipped on the way.
 A bag is skipped only where an upper bound of its score is below the worst of the k best results so far, or equal to
-it with a later position: that makes every skip exact. The idea is MaxScore (Turtle and Flood, 1995), block by block.
-Bags with a rare term of the query come first: they raise the limit nearly to where it ends, and are few. A bag
-without rare terms is found by bits: those of a block that hold a set of terms which can reach the limit together
-are an intersection, few sets can, and most intersections are empty before they are complete.
+it with a later position: that makes every skip exact. Bounds come block by block, as in block-max MaxScore (Turtle and
+Flood, 1995; Chakrabarti et al., 2011): the most that each term adds in a block. They are summed for all bags of a
+block at once, as bytes (`qbench.mining.join_sums`), rounded up. The bags of a block have nearly always the same
+length, and rows of bits for those that hold a term twice, or more often, so that a bound is the score itself where
+a bag is not *uneven*.
+
+Bags with few results yet would be compared with many. So a sample of all bags, which comes first, says where the limit
+will lie. It is a guess: if fewer than k results are above it, the bag is searched again without it.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +26,7 @@ import numpy as np
 from qbench.compiling import lean as compiled
 from qbench.compiling import merged as inlined
 from qbench.mining.join_results import SHARED, Best, Heap, order, push, worse
+from qbench.mining.join_sums import LANES, MOST, STEP, mark_sums
 from qbench.ranges import range_rows
 
 if TYPE_CHECKING:
@@ -28,13 +35,15 @@ if TYPE_CHECKING:
     Whole = int | np.signedinteger[Any]
 
 
-WORDS = 4
-BITS = 64 * WORDS
 ONE = np.uint64(1)
-SETS = 10
-"""Frequent terms of a query, the least frequent of them, of which sets are tried: at most 252."""
-LIGHT = 16
-"""The most frequent terms are taken to be held as long as each adds at most this part of what is still needed."""
+NOTHING = -(2**62)
+"""Less than any score."""
+UNITS = 240
+"""What must be reached, in bytes: less than `MOST`, for each summand is rounded up."""
+WAITING = 192
+"""Results of a bag, beside k, that are kept before they are put on its heap."""
+SIGMAS = 2.5
+"""How many standard deviations more of a sample's results than expected are above the limit that is guessed."""
 
 
 class Index(NamedTuple):
@@ -46,11 +55,14 @@ class Index(NamedTuple):
         counts: int32, occurrences of the term in the bag.
         weights: int32, contribution of the term to the bag's score per occurrence in the query.
         first: shape (M,), int32: position of the first text with this bag.
-        masks: shape (M, WORDS), uint64: which frequent terms the bag holds.
         lows: shape (B + 1,), int64: the bags of block b are lows[b] to lows[b + 1].
+        sampled: shape (1,), int64: how many blocks have the sample.
         earliest: shape (B,), int64: the smallest `first` of a block.
-        peaks: shape (B, BITS), int32: the largest weight of a frequent term in a block.
-        holders: shape (B, BITS, words), uint64: which bags of a block hold a frequent term, a bit each.
+        tiers: shape (4,), int64, descending: labels below the first are frequent. They have a row of bits each for the
+            bags that hold the term; those below the second one for the bags that hold it twice, too, and so on.
+        peaks: shape (B, rows), int32: the most that a row adds to a weight in a block, 0 at least; -1 without any bag.
+        holders: shape (B, rows, words), uint64: the bags of a block in a row, a bit each.
+        uneven: shape (B, words), uint64: the bags with a weight that is not the sum of the peaks of its term's rows.
         lists: shape (T + 1,), int64: where the postings of a rare term lie in the next two (frequent ones have none).
         rare: int32, bags, ascending: the block, shifted left by 16, plus the number counted from the block's first.
         values: int32, their weights.
@@ -63,11 +75,13 @@ class Index(NamedTuple):
     counts: NDArray[np.int32]
     weights: NDArray[np.int32]
     first: NDArray[np.int32]
-    masks: NDArray[np.uint64]
     lows: NDArray[np.int64]
+    sampled: NDArray[np.int64]
     earliest: NDArray[np.int64]
+    tiers: NDArray[np.int64]
     peaks: NDArray[np.int32]
     holders: NDArray[np.uint64]
+    uneven: NDArray[np.uint64]
     lists: NDArray[np.int64]
     rare: NDArray[np.int32]
     values: NDArray[np.int32]
@@ -76,89 +90,47 @@ class Index(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory of one search.
+    """Working memory of one search with Q bags.
 
     Attributes:
-        sums: shape (bags in a block,), int64: score so far, shifted left, plus the number of terms so far.
-        touched: the bags in the block whose sum is not 0.
         limits: shape (Q,): score that a result must reach.
         behind: shape (Q,): position that a result with this very score must precede.
-        positions: shape (Q, k): `Index.first` of the results.
+        guesses: shape (Q,): limits that are guesses; `NOTHING` for others.
         most: shape (Q,): most that the rare terms can add.
-        places: the postings of the queries' rare terms as `Index.rare` has them, query by query, by block within each.
-        worths: of the same shape: what each adds to a sum.
-        cursors, ends: shape (Q,): where the next posting of a query is, and where they end.
-        counts: shape (B,): postings by block, of one query.
-        union: uint64, one bit for each bag of a block.
-        both: shape (SETS + 1, words of it): intersections of the terms on the path, by its length; all bits for none.
-        path: shape (SETS,): the terms taken.
-        rest: shape (SETS + 1,): most that the first of the terms that can be taken add together, by their number.
-        peak: shape (BITS,): most that each frequent term of the query can add in this block.
+        positions: shape (Q, k): `Index.first` of the results.
+        waiting: shape (Q, room, 2): results that are not on the heap yet: score; bag and number of terms in one.
+        sizes: shape (Q,): how many there are.
+        bounds: shape (B + 1,): where the postings of a block lie in the next two.
+        places: of the queries' rare terms, block by block, in the order of queries within each: the bag's number in its
+            block, and what it adds to the score, shifted left by 16.
+        owners: int16, the queries that they belong to.
+        ends: shape (B + 1,): where postings are added.
+        rows: which rows of bits a query has in the block.
+        peak: the most that each of them adds.
+        worths: the same as bytes.
+        sums: shape (bags in a block,), uint8: 0 between calls.
+        marked: uint64, one bit for each bag of a block.
+        held, numbers: shape (bags in a block,): score and number of rare terms of marked bags, 0 between calls.
     """
 
-    sums: NDArray[np.int64]
-    touched: NDArray[np.int32]
     limits: NDArray[np.int64]
     behind: NDArray[np.int64]
-    positions: NDArray[np.int32]
+    guesses: NDArray[np.int64]
     most: NDArray[np.int64]
-    places: NDArray[np.int32]
-    worths: NDArray[np.int64]
-    cursors: NDArray[np.int64]
+    positions: NDArray[np.int32]
+    waiting: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+    places: NDArray[np.int64]
+    owners: NDArray[np.int16]
     ends: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    union: NDArray[np.uint64]
-    both: NDArray[np.uint64]
-    path: NDArray[np.int64]
-    rest: NDArray[np.int64]
+    rows: NDArray[np.int64]
     peak: NDArray[np.int64]
-
-
-@inlined
-def ones(word: np.uint64) -> Whole:
-    """The number of bits set (LLVM makes one instruction of it)."""
-    word = word - ((word >> ONE) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@inlined
-def offer(
-    index: Index,
-    scratch: Scratch,
-    best: Best,
-    query: Whole,
-    me: Whole,
-    bag: Whole,
-    score: Whole,
-    number: Whole,
-) -> None:
-    """Add what the bag's frequent terms add, and take the bag into the heap if it is among the best k.
-
-    Args:
-        index, scratch, best, query: as elsewhere.
-        me, bag: the bag that asks, and the other one.
-        score, number: of the rare terms.
-    """
-    # Rows are sorted by label, so that the bits below a term's count the entries before it.
-    theirs, mine = index.starts[bag], index.starts[me]
-    for word in range(WORDS):
-        asked, has = index.masks[me, word], index.masks[bag, word]
-        both = asked & has
-        while both:
-            left = both & (both - ONE)
-            below = (both ^ left) - ONE
-            both = left
-            score += np.int64(index.weights[theirs + ones(has & below)]) * index.counts[mine + ones(asked & below)]
-            number += 1
-        theirs += ones(has)
-        mine += ones(asked)
-    if not worse(score, index.first[bag], scratch.limits[query], scratch.behind[query]):
-        heap = Heap(best.scores[query], scratch.positions[query], best.bags[query], best.shared[query])
-        best.sizes[query] = push(heap, best.sizes[query], score, index.first[bag], bag, min(number, SHARED))
-        if best.sizes[query] == heap.bags.size:
-            scratch.limits[query], scratch.behind[query] = heap.scores[0], heap.positions[0]
+    worths: NDArray[np.uint8]
+    sums: NDArray[np.uint8]
+    marked: NDArray[np.uint64]
+    held: NDArray[np.int64]
+    numbers: NDArray[np.int64]
 
 
 def rare_postings(index: Index, rows: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -173,290 +145,358 @@ def rare_postings(index: Index, rows: NDArray[np.int32]) -> NDArray[np.int64]:
 
 def scratch_for(index: Index, rows: NDArray[np.int32], k: int) -> Scratch:
     """Working memory for a search with the bags `rows` and k results each."""
-    widest = int(np.diff(index.lows).max(initial=0))
+    count, words, blocks = rows.size, index.holders.shape[2], index.lows.size - 1
     postings = int(rare_postings(index, rows).sum())
     return Scratch(
-        sums=np.zeros(widest, np.int64),
-        touched=np.empty(widest + 1, np.int32),
-        limits=np.full(rows.size, -(2**62)),
-        behind=np.full(rows.size, -1),
-        positions=np.empty((rows.size, k), np.int32),
-        most=np.zeros(rows.size, np.int64),
-        places=np.empty(postings, np.int32),
-        worths=np.empty(postings, np.int64),
-        cursors=np.empty(rows.size, np.int64),
-        ends=np.empty(rows.size, np.int64),
-        counts=np.empty(index.lows.size - 1, np.int64),
-        union=np.zeros(index.holders.shape[2], np.uint64),
-        both=np.full((SETS + 1, index.holders.shape[2]), ~np.uint64(0)),
-        path=np.zeros(SETS, np.int64),
-        rest=np.zeros(SETS + 1, np.int64),
-        peak=np.zeros(BITS, np.int64),
+        limits=np.full(count, NOTHING),
+        behind=np.full(count, -1),
+        guesses=np.full(count, NOTHING),
+        most=np.zeros(count, np.int64),
+        positions=np.empty((count, k), np.int32),
+        waiting=np.empty((count, k + WAITING, 2), np.int64),
+        sizes=np.zeros(count, np.int64),
+        bounds=np.zeros(blocks + 1, np.int64),
+        places=np.empty(postings, np.int64),
+        owners=np.empty(postings, np.int16),
+        ends=np.zeros(blocks + 1, np.int64),
+        rows=np.empty(index.peaks.shape[1], np.int64),
+        peak=np.empty(index.peaks.shape[1], np.int64),
+        worths=np.empty(index.peaks.shape[1], np.uint8),
+        sums=np.zeros(words * LANES, np.uint8),
+        marked=np.empty(words, np.uint64),
+        held=np.zeros(words * LANES, np.int64),
+        numbers=np.zeros(words * LANES, np.int64),
     )
 
 
+@inlined
+def ones(word: np.uint64) -> Whole:
+    """The number of bits set (LLVM makes one instruction of it)."""
+    word = word - ((word >> ONE) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
 @compiled
-def search(index: Index, rows: NDArray[np.int32], shift: Whole, scratch: Scratch, best: Best) -> None:
+def search(index: Index, rows: NDArray[np.int32], scratch: Scratch, best: Best) -> None:
     """The best k bags, themselves left out, of the bags `rows`.
 
     Args:
         index: all bags.
-        rows: shape (Q,), int32, the queries.
-        shift: how many bits hold the number of shared terms in a sum.
+        rows: shape (Q,), int32, the queries, 32,767 at most.
         scratch: of `scratch_for`.
         best: empty; filled here, best first.
     """
-    end: Whole = 0
+    k, blocks, sampled = best.bags.shape[1], index.lows.size - 1, index.sampled[0]
     for query in range(rows.size):
-        scratch.cursors[query] = end
-        end = bring(index, scratch, rows[query], query, end, shift)
-        scratch.ends[query] = end
-    many = scratch.places.size >= index.first.size
-    for block in range(index.lows.size - 1):
-        if many:
-            read_ahead(index, scratch, block)
+        start(index, scratch, rows[query], query)
+    bring(index, scratch, rows)
+    # Of the k best, about a Poisson-distributed number lies in the sample.
+    expected = k * index.lows[sampled] / max(1, index.first.size)
+    few = min(k, math.ceil(expected + SIGMAS * math.sqrt(expected)))
+    guessing = 0 < sampled < blocks and few < k
+    pass_over(index, scratch, best, rows, 0, sampled, few if guessing else k, False, False)
+    if guessing:
         for query in range(rows.size):
-            meet_rare(index, scratch, best, rows[query], query, block, shift)
+            if best.sizes[query] == few:
+                scratch.guesses[query], scratch.behind[query] = scratch.limits[query], -1
+    pass_over(index, scratch, best, rows, sampled, blocks, k, True, False)
+    failed = False
     for query in range(rows.size):
-        scratch.cursors[query] = scratch.ends[query - 1] if query else 0
-    for block in range(index.lows.size - 1):
-        for query in range(rows.size):
-            meet_frequent(index, scratch, best, rows[query], query, block)
+        settle(index, scratch, best, query)
+        # Results of the sample as good as the guess may have been dropped: all k must be better.
+        if best.sizes[query] == k and best.scores[query, 0] > scratch.guesses[query]:
+            scratch.guesses[query] = NOTHING
+        elif scratch.guesses[query] > NOTHING:
+            failed = True
+            best.sizes[query] = 0
+            start(index, scratch, rows[query], query)
+    if failed:
+        pass_over(index, scratch, best, rows, 0, blocks, k, False, True)
     for query in range(rows.size):
         heap = Heap(best.scores[query], scratch.positions[query], best.bags[query], best.shared[query])
         order(heap, best.sizes[query])
 
 
 @inlined
-def read_ahead(index: Index, scratch: Scratch, block: Whole) -> None:
-    """Bring masks, starts and weights of a block's bags into the cache for `meet_rare`, in the order of memory.
-
-    Queries that together have a posting for each bag, or more, meet most of them, in no order: each would wait for
-    memory on its own.
-    """
-    low, high = index.lows[block], index.lows[block + 1]
-    seen, line = np.uint64(0), 16  # numbers of four bytes in a line of the cache
-    for bag in range(low, high):
-        seen |= index.masks[bag, 0] | np.uint64(index.starts[bag])
-    for entry in range(index.starts[low], index.starts[high], line):
-        seen |= np.uint64(index.weights[entry])
-    scratch.union[0] = seen  # the compiler leaves out reads whose result is not used
-
-
-@inlined
-def bring(index: Index, scratch: Scratch, me: Whole, query: Whole, start: Whole, shift: Whole) -> Whole:
-    """Bring the postings of a query's rare terms into the order of blocks, from `start` on; returns their end.
-
-    Lists are read from one end to the other here, once: later each block finds its part in one place.
-    """
-    scratch.counts[:] = 0
+def start(index: Index, scratch: Scratch, me: Whole, query: Whole) -> None:
+    """Set the limits of a query before it is searched."""
+    limit, most = np.int64(NOTHING), np.int64(0)
     for entry in range(index.starts[me], index.starts[me + 1]):
         label, times = index.labels[entry], np.int64(index.counts[entry])
         # k other bags have the floor, so that the k-th best has it too.
-        scratch.limits[query] = max(scratch.limits[query], index.floors[label] * times - 1)
-        if label >= BITS:
-            scratch.most[query] += max(np.int64(0), np.int64(index.tops[label]) * times)
-            for posting in range(index.lists[label], index.lists[label + 1]):
-                scratch.counts[index.rare[posting] >> np.int32(16)] += 1
-    end: Whole = start
-    for block in range(scratch.counts.size):
-        end += scratch.counts[block]
-        scratch.counts[block] = end - scratch.counts[block]
-    for entry in range(index.starts[me], index.starts[me + 1]):
-        label, times = index.labels[entry], np.int64(index.counts[entry])
-        if label >= BITS:
-            for posting in range(index.lists[label], index.lists[label + 1]):
-                place = index.rare[posting]
-                at = scratch.counts[place >> np.int32(16)]
-                scratch.places[at] = place
-                scratch.worths[at] = ((index.values[posting] * times) << shift) + 1
-                scratch.counts[place >> np.int32(16)] = at + 1
+        limit = max(limit, index.floors[label] * times - 1)
+        most += max(np.int64(0), np.int64(index.tops[label]) * times)
+    scratch.limits[query], scratch.behind[query], scratch.most[query] = limit, -1, most
+
+
+@inlined
+def bring(index: Index, scratch: Scratch, rows: NDArray[np.int32]) -> None:
+    """Bring the postings of all queries' rare terms into the order of blocks.
+
+    Lists are read from one end to the other here: later each block finds its part in one place.
+    """
+    ends = scratch.ends
+    for turn in range(2):
+        for query in range(rows.size):
+            for entry in range(index.starts[rows[query]], index.starts[rows[query] + 1]):
+                label, times = index.labels[entry], np.int64(index.counts[entry])
+                for posting in range(index.lists[label], index.lists[label + 1]):
+                    block = index.rare[posting] >> np.int32(16)
+                    if turn:
+                        local = np.int64(index.rare[posting] & np.int32(0xFFFF))
+                        scratch.places[ends[block]] = ((index.values[posting] * times) << 16) | local
+                        scratch.owners[ends[block]] = query
+                    ends[block] += 1
+        if not turn:
+            end: Whole = 0
+            for block in range(ends.size):
+                scratch.bounds[block] = end
+                end += ends[block]
+                ends[block] = scratch.bounds[block]
+
+
+@inlined
+def pass_over(
+    index: Index,
+    scratch: Scratch,
+    best: Best,
+    rows: NDArray[np.int32],
+    begin: Whole,
+    end: Whole,
+    k: Whole,
+    wait: bool,
+    again: bool,
+) -> None:
+    """Search the blocks from `begin` to `end`.
+
+    Args:
+        index, scratch, best, rows: as elsewhere.
+        begin, end: blocks.
+        k: how many results are kept.
+        wait: whether results are put on the heap later, many at a time.
+        again: whether to search with those bags alone whose guess was wrong.
+    """
+    for block in range(begin, end):
+        at: Whole = scratch.bounds[block]
+        for query in range(rows.size):
+            if not again or scratch.guesses[query] > NOTHING:
+                at = meet(index, scratch, best, rows[query], query, block, at, k, wait)
+
+
+@inlined
+def meet(
+    index: Index,
+    scratch: Scratch,
+    best: Best,
+    me: Whole,
+    query: Whole,
+    block: Whole,
+    at: Whole,
+    k: Whole,
+    wait: bool,
+) -> Whole:
+    """One query against the bags of one block.
+
+    Args:
+        index, scratch, best: as elsewhere.
+        me, query: the bag that asks, and its number among the queries.
+        block: which.
+        at: a posting of the block, not behind the query's first one.
+        k, wait: as in `pass_over`.
+
+    Returns:
+        the end of the query's postings in the block.
+    """
+    stop: Whole = scratch.bounds[block + 1]
+    while at < stop and scratch.owners[at] < query:
+        at += 1
+    end: Whole = at
+    while end < stop and scratch.owners[end] == query:
+        end += 1
+    count, bound = rows_of(index, scratch, me, block)
+    if at < end:
+        bound += scratch.most[query]
+    limit, behind, earliest = scratch.limits[query], scratch.behind[query], index.earliest[block]
+    if worse(bound, earliest, limit, behind) or (at == end and not count):
+        return end
+    low, high = index.lows[block], index.lows[block + 1]
+    least = add_bytes(scratch, at, end, count, limit + (earliest > behind))
+    words = (high - low + LANES - 1) // LANES
+    groups = mark_sums(
+        index.holders, block, scratch.rows, scratch.worths, count, words, least, scratch.sums, scratch.marked
+    )
+    if groups:
+        sum_rare(scratch, at, end)
+        take_marked(index, scratch, best, me, query, block, count, groups, k, wait)
     return end
 
 
 @inlined
-def peaks_of(index: Index, scratch: Scratch, me: Whole, block: Whole) -> Whole:
-    """Write down the most that each of a query's frequent terms can add in a block; returns their sum."""
-    begin, end = index.starts[me], index.starts[me + 1]
-    entry, common = begin, np.int64(0)
-    while entry < end and index.labels[entry] < BITS:
-        peak = max(np.int64(0), np.int64(index.peaks[block, index.labels[entry]]) * index.counts[entry])
-        scratch.peak[entry - begin] = peak
-        common += peak
-        entry += 1
-    return common
+def rows_of(index: Index, scratch: Scratch, me: Whole, block: Whole) -> tuple[Whole, Whole]:
+    """Write down the rows of a query in a block, and their peaks; returns how many there are, and the peaks' sum."""
+    count, bound = 0, np.int64(0)
+    once, twice, thrice, often = index.tiers
+    for entry in range(index.starts[me], index.starts[me + 1]):
+        label = np.int64(index.labels[entry])
+        if label >= once:
+            break
+        row = label
+        for tier in (once, twice, thrice, often):
+            if label >= tier or index.peaks[block, row] < 0:
+                break
+            peak = np.int64(index.peaks[block, row]) * index.counts[entry]
+            scratch.rows[count], scratch.peak[count] = row, peak
+            bound += peak
+            count += 1
+            row += tier
+    return count, bound
 
 
 @inlined
-def meet_rare(index: Index, scratch: Scratch, best: Best, me: Whole, query: Whole, block: Whole, shift: Whole) -> None:
-    """One query against the bags of one block that hold a rare term of it."""
-    common = peaks_of(index, scratch, me, block)
-    if worse(common + scratch.most[query], index.earliest[block], scratch.limits[query], scratch.behind[query]):
-        return
-    low = index.lows[block]
-    for slot in range(gather(scratch, query, block)):
-        local = scratch.touched[slot]
-        held, bag = scratch.sums[local], low + local
-        scratch.sums[local] = 0
-        if bag != me and within(index, scratch, query, me, bag, held >> shift):
-            offer(index, scratch, best, query, me, bag, held >> shift, held & ((1 << shift) - 1))
+def add_bytes(scratch: Scratch, at: Whole, end: Whole, count: Whole, need: Whole) -> Whole:
+    """Write the peaks of rows as bytes, and add the postings of rare terms to sums; returns the sum that is needed.
 
-
-@inlined
-def meet_frequent(index: Index, scratch: Scratch, best: Best, me: Whole, query: Whole, block: Whole) -> None:
-    """One query against the bags of one block that hold none of its rare terms."""
-    common, earliest = peaks_of(index, scratch, me, block), index.earliest[block]
-    if worse(common, earliest, scratch.limits[query], scratch.behind[query]):
-        return
-    low, need = index.lows[block], scratch.limits[query] + (earliest > scratch.behind[query])
-    words = unite(index, scratch, block, me, need)
-    if not words:
-        return
-    leave_out(scratch, query, block)
-    for word in range(words):
-        found = scratch.union[word]
-        while found:
-            left = found & (found - ONE)
-            bag = low + 64 * word + ones((found ^ left) - ONE)
-            found = left
-            if bag != me:
-                offer(index, scratch, best, query, me, bag, np.int64(0), np.int64(0))
-
-
-@inlined
-def gather(scratch: Scratch, query: Whole, block: Whole) -> Whole:
-    """Add up the rare terms of the block's bags; returns the number of bags with any."""
-    at, end, size = up_to(scratch, query, block), scratch.ends[query], 0
-    while at < end and scratch.places[at] >> np.int32(16) == block:
-        local = scratch.places[at] & np.int32(0xFFFF)
-        before = scratch.sums[local]
-        scratch.touched[size] = local
-        size += before == 0
-        scratch.sums[local] = before + scratch.worths[at]
-        at += 1
-    scratch.cursors[query] = at
-    return size
-
-
-@inlined
-def leave_out(scratch: Scratch, query: Whole, block: Whole) -> None:
-    """Take the bags with rare terms out of `union`."""
-    at, end = up_to(scratch, query, block), scratch.ends[query]
-    while at < end and scratch.places[at] >> np.int32(16) == block:
-        local = np.int64(scratch.places[at] & np.int32(0xFFFF))
-        scratch.union[local >> 6] &= ~(ONE << np.uint64(local & 63))
-        at += 1
-    scratch.cursors[query] = at
-
-
-@inlined
-def up_to(scratch: Scratch, query: Whole, block: Whole) -> Whole:
-    """The first posting of a block or of one behind it; blocks that were skipped have left the cursor behind."""
-    at: Whole = scratch.cursors[query]
-    while at < scratch.ends[query] and scratch.places[at] >> np.int32(16) < block:
-        at += 1
-    return at
-
-
-@inlined
-def within(index: Index, scratch: Scratch, query: Whole, me: Whole, bag: Whole, score: Whole) -> bool:
-    """Whether a bag may be among the best: its score from rare terms, and the most from the frequent ones it holds."""
-    place: Whole = 0
-    for word in range(WORDS):
-        asked = index.masks[me, word]
-        both = asked & index.masks[bag, word]
-        while both:
-            left = both & (both - ONE)
-            score += scratch.peak[place + ones(asked & ((both ^ left) - ONE))]
-            both = left
-        place += ones(asked)
-    return bool(score >= scratch.limits[query])
-
-
-@inlined
-def unite(index: Index, scratch: Scratch, block: Whole, me: Whole, need: Whole) -> Whole:
-    """Mark in `union` the block's bags whose frequent terms can add up to `need`; returns its words.
-
-    Without any bag it returns 0, and `union` holds anything.
-
-    Every smallest set of the query's terms that reaches it is an intersection of rows of bits, and these are united.
-    A set is built term by term, the least frequent first, and given up where the more frequent ones that follow
-    would not do. The most frequent terms are taken to be held if they add little, and those before the last `SETS`.
+    Each summand is rounded up, so that no bag that reaches `need` is below it.
     """
-    words: Whole = (index.lows[block + 1] - index.lows[block] + 63) >> 6
-    begin, bottom, any_bag = index.starts[me], 0, False
-    count: Whole = 0
-    for word in range(WORDS):
-        count += ones(index.masks[me, word])
-    while bottom < count and (bottom < count - SETS or scratch.peak[bottom] * LIGHT <= need):
-        need -= scratch.peak[bottom]
-        bottom += 1
-    if need <= 0:
-        for entry in range(begin, begin + count):
-            row = index.holders[block, index.labels[entry]]
-            any_bag |= unite_both(scratch.union, scratch.both[0], row, words, any_bag)
-        return words if any_bag else 0
-    for place in range(bottom, count):
-        scratch.rest[place - bottom + 1] = scratch.rest[place - bottom] + scratch.peak[place]
-    return words if try_sets(index, scratch, block, begin, bottom, count, need, words) else 0
+    least, inverse = np.int64(1), 0.0
+    if need > 0:
+        unit = need // UNITS + 1
+        least = -(-need // unit)
+        inverse = 1.0 / unit * (1 + 2.0**-48)  # a product that is rounded down is no less than the quotient
+    for place in range(count):
+        peak = np.int64(scratch.peak[place])
+        # Where nothing is needed, to share a term is enough.
+        worth = np.int64(peak * inverse) + 1 if peak > 0 or need <= 0 else 0
+        scratch.worths[place] = np.uint8(min(worth, MOST))
+    for posting in range(at, end):
+        local = scratch.places[posting] & 0xFFFF
+        worth = np.int64(max(np.int64(0), scratch.places[posting] >> 16) * inverse) + 1
+        scratch.sums[local] = np.uint8(min(np.int64(scratch.sums[local]) + worth, MOST))
+    return least
 
 
 @inlined
-def try_sets(
+def sum_rare(scratch: Scratch, at: Whole, end: Whole) -> None:
+    """Add up the rare terms of the marked bags."""
+    for posting in range(at, end):
+        local = scratch.places[posting] & 0xFFFF
+        if (scratch.marked[local >> 6] >> np.uint64(local & 63)) & ONE:
+            scratch.held[local] += scratch.places[posting] >> 16
+            scratch.numbers[local] += 1
+
+
+@inlined
+def take_marked(
     index: Index,
     scratch: Scratch,
+    best: Best,
+    me: Whole,
+    query: Whole,
     block: Whole,
-    begin: Whole,
-    bottom: Whole,
     count: Whole,
-    need: Whole,
-    words: Whole,
-) -> bool:
-    """Unite the intersections for `unite`, of the terms from `bottom` to `count`; returns whether there is any bag."""
-    depth, total, place, any_bag = 0, np.int64(0), count - 1, False
-    while depth >= 0:
-        if place < bottom or total + scratch.rest[place - bottom + 1] < need:
-            depth -= 1
-            if depth >= 0:
-                place = scratch.path[depth]
-                total -= scratch.peak[place]
-        else:
-            row, more = index.holders[block, index.labels[begin + place]], scratch.peak[place]
-            if total + more >= need:
-                any_bag |= unite_both(scratch.union, scratch.both[depth], row, words, any_bag)
-            elif more:
-                if intersect(scratch.both[depth + 1], scratch.both[depth], row, words):
-                    scratch.path[depth] = place
-                    depth += 1
-                    total += more
-        place -= 1
-    return any_bag
+    groups: np.uint64,
+    k: Whole,
+    wait: bool,
+) -> None:
+    """Score the marked bags of a block, and take those that are among the best."""
+    while groups:
+        others = groups & (groups - ONE)
+        group = ones((groups ^ others) - ONE)
+        groups = others
+        for word in range(STEP * group, STEP * group + STEP):
+            found = scratch.marked[word]
+            while found:
+                left = found & (found - ONE)
+                bit = ones((found ^ left) - ONE)
+                found = left
+                local = LANES * word + bit
+                bag = index.lows[block] + local
+                score, number = scratch.held[local], scratch.numbers[local]
+                scratch.held[local], scratch.numbers[local] = 0, 0
+                if bag != me:
+                    if (index.uneven[block, word] >> np.uint64(bit)) & ONE:
+                        more, shared = walk(index, me, bag)
+                    else:
+                        more, shared = look_up(index, scratch, block, word, bit, count)
+                    offer(index, scratch, best, query, bag, score + more, number + shared, k, wait)
 
 
 @inlined
-def unite_both(
-    union: NDArray[np.uint64], one: NDArray[np.uint64], other: NDArray[np.uint64], words: Whole, more: bool
-) -> bool:
-    """Add what two sets of bits have in common to a third, of which nothing is kept unless there is `more`.
-
-    Returns:
-        whether they have anything in common; nothing is written otherwise.
-    """
-    any_bits = np.uint64(0)
-    for word in range(words):
-        any_bits |= one[word] & other[word]
-    if not any_bits:
-        return False
-    for word in range(words):
-        union[word] = (union[word] if more else np.uint64(0)) | (one[word] & other[word])
-    return True
+def look_up(index: Index, scratch: Scratch, block: Whole, word: Whole, bit: Whole, count: Whole) -> tuple[Whole, Whole]:
+    """What a bag's frequent terms add, and how many are shared, by the rows."""
+    score, number, once = np.int64(0), np.int64(0), index.tiers[0]
+    for place in range(count):
+        row = scratch.rows[place]
+        has = np.int64((index.holders[block, row, word] >> np.uint64(bit)) & ONE)
+        score += scratch.peak[place] & -has
+        number += has & (row < once)
+    return score, number
 
 
 @inlined
-def intersect(both: NDArray[np.uint64], one: NDArray[np.uint64], other: NDArray[np.uint64], words: Whole) -> bool:
-    """Write what two sets of bits have in common; returns whether it is anything."""
-    any_bits = np.uint64(0)
-    for word in range(words):
-        both[word] = one[word] & other[word]
-        any_bits |= both[word]
-    return bool(any_bits)
+def walk(index: Index, me: Whole, bag: Whole) -> tuple[Whole, Whole]:
+    """What a bag's frequent terms add, and how many are shared, by the two bags' own terms."""
+    score, number = np.int64(0), np.int64(0)
+    mine, end = index.starts[me], index.starts[me + 1]
+    for entry in range(index.starts[bag], index.starts[bag + 1]):
+        label = index.labels[entry]
+        if label >= index.tiers[0]:
+            break
+        while mine < end and index.labels[mine] < label:
+            mine += 1
+        if mine == end:
+            break
+        if index.labels[mine] == label:
+            score += np.int64(index.weights[entry]) * index.counts[mine]
+            number += 1
+    return score, number
+
+
+@inlined
+def offer(
+    index: Index,
+    scratch: Scratch,
+    best: Best,
+    query: Whole,
+    bag: Whole,
+    score: Whole,
+    number: Whole,
+    k: Whole,
+    wait: bool,
+) -> None:
+    """Take a bag that shares any term if it is among the best k."""
+    if not number or worse(score, index.first[bag], scratch.limits[query], scratch.behind[query]):
+        return
+    number = min(number, SHARED)
+    if wait:
+        at = scratch.sizes[query]
+        scratch.waiting[query, at, 0] = score
+        scratch.waiting[query, at, 1] = (np.int64(bag) << 16) | number
+        scratch.sizes[query] = at + 1
+        if at + 1 == scratch.waiting.shape[1]:
+            settle(index, scratch, best, query)
+    else:
+        take(index, scratch, best, query, bag, score, number, k)
+
+
+@inlined
+def take(
+    index: Index, scratch: Scratch, best: Best, query: Whole, bag: Whole, score: Whole, number: Whole, k: Whole
+) -> None:
+    """Put a bag on the heap of a query's best k."""
+    heap = Heap(best.scores[query, :k], scratch.positions[query, :k], best.bags[query, :k], best.shared[query, :k])
+    best.sizes[query] = push(heap, best.sizes[query], score, index.first[bag], bag, number)
+    if best.sizes[query] == k:
+        scratch.limits[query], scratch.behind[query] = heap.scores[0], heap.positions[0]
+
+
+@compiled
+def settle(index: Index, scratch: Scratch, best: Best, query: Whole) -> None:
+    """Put the results that wait on the heap."""
+    for at in range(scratch.sizes[query]):
+        score, both = scratch.waiting[query, at, 0], scratch.waiting[query, at, 1]
+        if not worse(score, index.first[both >> 16], scratch.limits[query], scratch.behind[query]):
+            take(index, scratch, best, query, both >> 16, score, both & 0xFFFF, best.bags.shape[1])
+    scratch.sizes[query] = 0

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.scoring.maxsim import blocks
-from qbench.store import write_json
 from qbench.work.tasks import Shard
 
 if TYPE_CHECKING:
@@ -26,13 +25,12 @@ QUERIES = 1024
 """Bags that are searched for together: so many that they meet most bags of a block, which is read once for all."""
 
 ROOM = 2**23
-"""Postings that are held for bags that are searched for together, so that these may be fewer: 100 MB."""
+"""Postings that are held for bags that are searched for together, so that these may be fewer: 84 MB."""
 
 KINDS = {"scores": np.int64, "bags": np.int32, "shared": np.int16, "sizes": np.int32}
 """The arrays of `Best`, one file each."""
 
 LAST = ".sizes"
-_SHIFT = "shift.json"
 
 
 def save(searchable: Searchable, folder: Path) -> None:
@@ -40,11 +38,10 @@ def save(searchable: Searchable, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, array in searchable.index._asdict().items():
         np.save(folder / f"{name}.npy", array, allow_pickle=False)
-    write_json(folder / _SHIFT, searchable.shift)
 
 
-def tools(options: Mapping[str, Any]) -> tuple[Index, int, int]:
-    """What `save` wrote, the number of results, and the bits of the number of shared terms.
+def tools(options: Mapping[str, Any]) -> tuple[Index, int]:
+    """What `save` wrote, and the number of results.
 
     Args:
         options: folder, which every node sees under this path; and k.
@@ -54,15 +51,15 @@ def tools(options: Mapping[str, Any]) -> tuple[Index, int, int]:
     folder = Path(options["folder"])
     # Copied where written to, which it never is: the compiled loops know arrays that may be.
     arrays = [np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False) for name in Index._fields]
-    return Index(*(array.view(np.ndarray) for array in arrays)), options["k"], json.loads((folder / _SHIFT).read_text())
+    return Index(*(array.view(np.ndarray) for array in arrays)), options["k"]
 
 
-def process(payload: str, index: Index, k: int, shift: int) -> Shard:
+def process(payload: str, index: Index, k: int) -> Shard:
     """The best bags of the bags in a payload."""
     bags = np.array(json.loads(payload), np.int32)
     best = empty(bags.size, k)
     for start in range(0, bags.size, QUERIES):
-        search_part(index, bags, shift, best, start)
+        search_part(index, bags, best, start)
     return Shard({f".{name}": getattr(best, name).tobytes() for name in KINDS}, bags.size)
 
 
@@ -74,7 +71,7 @@ def empty(count: int, k: int) -> Best:
     return Best(**{name: np.zeros(shapes.get(name, (count, k)), kind) for name, kind in KINDS.items()})
 
 
-def search_part(index: Index, bags: NDArray[np.int32], shift: int, best: Best, start: int) -> None:
+def search_part(index: Index, bags: NDArray[np.int32], best: Best, start: int) -> None:
     """Fill in the results of the bags from a place on, `QUERIES` at most."""
     from qbench.mining.join_results import Best
     from qbench.mining.join_search import rare_postings, scratch_for, search
@@ -83,7 +80,7 @@ def search_part(index: Index, bags: NDArray[np.int32], shift: int, best: Best, s
     for first, last in blocks(np.append(0, np.cumsum(counts)), ROOM):
         part = slice(start + first, start + last)
         mine = Best(best.scores[part], best.bags[part], best.shared[part], best.sizes[part])
-        search(index, bags[part], shift, scratch_for(index, bags[part], best.bags.shape[1]), mine)
+        search(index, bags[part], scratch_for(index, bags[part], best.bags.shape[1]), mine)
 
 
 def read(folder: Path, name: str, k: int) -> Best:

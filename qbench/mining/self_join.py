@@ -185,7 +185,7 @@ def _in_threads(
 
         def begin(bags: NDArray[np.int32]) -> tuple[Best, list[Future[None]]]:
             best = join_task.empty(bags.size, options.k)
-            part = partial(join_task.search_part, searchable.index, bags, searchable.shift, best)
+            part = partial(join_task.search_part, searchable.index, bags, best)
             return best, [threads.submit(part, start) for start in range(0, bags.size, join_task.QUERIES)]
 
         try:

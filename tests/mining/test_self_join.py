@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from collections import Counter
 
 import numpy as np
@@ -111,6 +108,8 @@ def check(found, texts, queries, k, **parameters):
             assert all(other > doc for other in tied)
 
 
+TIERS = [(512, 128, 8, 2), (6, 3, 2, 1), (4, 0, 0, 0), (0, 0, 0, 0), (12, 12, 12, 12), (14, 1, 1, 1)]
+
 texts_of = st.lists(
     st.one_of(
         st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join),
@@ -126,8 +125,11 @@ texts_of = st.lists(
 def test_results_are_those_of_brute_force(size, texts, k, block, seed, tmp_path_factory):
     queries = np.random.default_rng(seed).permutation(len(texts))[: max(1, len(texts) // 2)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(join_layout, "FIRST", size)
+        patch.setattr(join_layout, "PIECE", size)
         patch.setattr(join_layout, "BLOCK", 2 * size)
+        patch.setattr(join_layout, "FEWEST", 1 + seed % 3 * 20)
+        patch.setattr(join_layout, "EVERY", 2 + seed % 4)
+        patch.setattr(join_layout, "TIERS", TIERS[seed % len(TIERS)])
         patch.setattr(join_task, "QUERIES", 1 + seed % 5)
         patch.setattr(join_task, "ROOM", 1 + seed % 7)
         matrix = term_matrix(pl.Series(texts, dtype=pl.String))
@@ -149,20 +151,6 @@ def test_texts_that_are_equal_by_chance_alone_are_no_ties(join):
     check(join(texts, k=3, block=1), texts, range(len(texts)), 3)
 
 
-PLAIN = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
-UNCOMPILED = """
-import json, pathlib, tempfile
-import polars as pl
-from qbench.mining import join_search
-from qbench.mining.options import JoinOptions
-from qbench.mining.self_join import self_join
-from qbench.mining.terms import term_matrix
-join_search.SETS, join_search.LIGHT = {sets}, {light}
-with tempfile.TemporaryDirectory() as folder:
-    print(json.dumps(self_join(term_matrix(pl.Series({texts})), pathlib.Path(folder), JoinOptions(k=5)).docs.tolist()))
-"""
-
-
 def long_tail(count, words, length, seed):
     """Texts of words drawn by Zipf's law."""
     rng = np.random.default_rng(seed)
@@ -174,22 +162,14 @@ def long_tail(count, words, length, seed):
 
 @pytest.mark.parametrize(("words", "length", "size"), [(1500, 12, 64), (1500, 12, 8192), (300, 5, 100), (4000, 40, 50)])
 def test_rare_and_frequent_terms_skipped_bags_and_carried_limits_change_nothing(words, length, size, join, monkeypatch):
-    monkeypatch.setattr(join_layout, "FIRST", size)
+    monkeypatch.setattr(join_layout, "PIECE", size)
     monkeypatch.setattr(join_layout, "BLOCK", size)
+    monkeypatch.setattr(join_layout, "TIERS", (256, 40, 8, 2))
     texts = long_tail(400 if length < 40 else 200, words, length, seed=words + length)
     index = join_layout.build(term_matrix(pl.Series(texts)), k=10, k1=1.5, b=0.75, epsilon=0.25, drop_terms=0).index
     assert (index.rare.size > 0) == (words > 300)
     assert index.lows.size > 2 or size == 8192
     check(join(texts, k=10), texts, range(len(texts)), 10)
-
-
-@pytest.mark.parametrize(("sets", "light"), [(1, 1), (2, 4), (3, 10**6), (8, 4), (8, 10**6)])
-def test_however_few_sets_of_frequent_terms_are_tried_the_result_is_the_same(sets, light, join, monkeypatch):
-    """Texts of frequent words alone; the loops run uncompiled, as constants are compiled in."""
-    texts = long_tail(70, 30, 9, seed=sets)
-    script = UNCOMPILED.format(sets=sets, light=light, texts=texts)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=PLAIN, check=True)
-    assert json.loads(done.stdout) == join(texts, k=5).docs.tolist()
 
 
 def test_parity_with_rank_bm25(join):
