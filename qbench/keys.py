@@ -58,7 +58,7 @@ REVISIONS: dict[str, int] = {
     "description rules": 3,
     "descriptions": 2,
     "description table": 1,
-    "self-join": 1,
+    "self-join": 2,
     "pairs": 2,
     "test set": 1,
     "judged test set": 1,

@@ -40,8 +40,8 @@ NOTHING = -(2**62)
 """Less than any score."""
 UNITS = 240
 """What must be reached, in bytes: less than `MOST`, for each summand is rounded up."""
-WAITING = 192
-"""Results of a bag, beside k, that are kept before they are put on its heap."""
+WAITING = 256
+"""Results of a bag that are kept before they are put on its heap."""
 SIGMAS = 2.5
 """How many standard deviations more of a sample's results than expected are above the limit that is guessed."""
 
@@ -98,7 +98,7 @@ class Scratch(NamedTuple):
         guesses: shape (Q,): limits that are guesses; `NOTHING` for others.
         most: shape (Q,): most that the rare terms can add.
         positions: shape (Q, k): `Index.first` of the results.
-        waiting: shape (Q, room, 2): results that are not on the heap yet: score; bag and number of terms in one.
+        waiting: shape (Q, WAITING, 2): results that are not on the heap yet: score; bag and number of terms in one.
         sizes: shape (Q,): how many there are.
         bounds: shape (B + 1,): where the postings of a block lie in the next two.
         places: of the queries' rare terms, block by block, in the order of queries within each: the bag's number in its
@@ -153,7 +153,7 @@ def scratch_for(index: Index, rows: NDArray[np.int32], k: int) -> Scratch:
         guesses=np.full(count, NOTHING),
         most=np.zeros(count, np.int64),
         positions=np.empty((count, k), np.int32),
-        waiting=np.empty((count, k + WAITING, 2), np.int64),
+        waiting=np.empty((count, WAITING, 2), np.int64),
         sizes=np.zeros(count, np.int64),
         bounds=np.zeros(blocks + 1, np.int64),
         places=np.empty(postings, np.int64),
@@ -178,6 +178,12 @@ def ones(word: np.uint64) -> Whole:
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
+@inlined
+def unsigned(begin: Whole, end: Whole) -> range:
+    """The numbers from `begin` to `end`: of a signed one, numba asks each time whether it counts from the end."""
+    return range(np.uint64(begin), np.uint64(end))
+
+
 @compiled
 def search(index: Index, rows: NDArray[np.int32], scratch: Scratch, best: Best) -> None:
     """The best k bags, themselves left out, of the bags `rows`.
@@ -195,28 +201,44 @@ def search(index: Index, rows: NDArray[np.int32], scratch: Scratch, best: Best) 
     # Of the k best, about a Poisson-distributed number lies in the sample.
     expected = k * index.lows[sampled] / max(1, index.first.size)
     few = min(k, math.ceil(expected + SIGMAS * math.sqrt(expected)))
-    guessing = 0 < sampled < blocks and few < k
-    pass_over(index, scratch, best, rows, 0, sampled, few if guessing else k, False, False)
-    if guessing:
-        for query in range(rows.size):
-            if best.sizes[query] == few:
-                scratch.guesses[query], scratch.behind[query] = scratch.limits[query], -1
-    pass_over(index, scratch, best, rows, sampled, blocks, k, True, False)
-    failed = False
+    if not 0 < sampled < blocks:
+        few = k
+    # The loops are compiled to each place that they are called from: hence two calls for three turns.
+    for end, kept, again in ((sampled, few, False), (blocks, k, True)):
+        pass_over(index, scratch, best, rows, 0, end, kept, False, again)
+        if not again:
+            if few < k:
+                guess(scratch, best, few)
+            pass_over(index, scratch, best, rows, sampled, blocks, k, True, False)
+            if not wrong_guesses(index, scratch, best, rows):
+                break
+    for query in range(rows.size):
+        heap = Heap(best.scores[query], scratch.positions[query], best.bags[query], best.shared[query])
+        order(heap, best.sizes[query])
+
+
+@inlined
+def guess(scratch: Scratch, best: Best, few: Whole) -> None:
+    """Take the worst of a full heap of `few` results for a limit that k bags of all are above."""
+    for query in range(best.sizes.size):
+        if best.sizes[query] == few:
+            scratch.guesses[query], scratch.behind[query] = scratch.limits[query], -1
+
+
+@inlined
+def wrong_guesses(index: Index, scratch: Scratch, best: Best, rows: NDArray[np.int32]) -> bool:
+    """Whether there are any; those queries begin anew."""
+    k, wrong = best.bags.shape[1], False
     for query in range(rows.size):
         settle(index, scratch, best, query)
         # Results of the sample as good as the guess may have been dropped: all k must be better.
         if best.sizes[query] == k and best.scores[query, 0] > scratch.guesses[query]:
             scratch.guesses[query] = NOTHING
         elif scratch.guesses[query] > NOTHING:
-            failed = True
+            wrong = True
             best.sizes[query] = 0
             start(index, scratch, rows[query], query)
-    if failed:
-        pass_over(index, scratch, best, rows, 0, blocks, k, False, True)
-    for query in range(rows.size):
-        heap = Heap(best.scores[query], scratch.positions[query], best.bags[query], best.shared[query])
-        order(heap, best.sizes[query])
+    return wrong
 
 
 @inlined
@@ -237,24 +259,25 @@ def bring(index: Index, scratch: Scratch, rows: NDArray[np.int32]) -> None:
 
     Lists are read from one end to the other here: later each block finds its part in one place.
     """
-    ends = scratch.ends
-    for turn in range(2):
-        for query in range(rows.size):
-            for entry in range(index.starts[rows[query]], index.starts[rows[query] + 1]):
-                label, times = index.labels[entry], np.int64(index.counts[entry])
-                for posting in range(index.lists[label], index.lists[label + 1]):
-                    block = index.rare[posting] >> np.int32(16)
-                    if turn:
-                        local = np.int64(index.rare[posting] & np.int32(0xFFFF))
-                        scratch.places[ends[block]] = ((index.values[posting] * times) << 16) | local
-                        scratch.owners[ends[block]] = query
-                    ends[block] += 1
-        if not turn:
-            end: Whole = 0
-            for block in range(ends.size):
-                scratch.bounds[block] = end
-                end += ends[block]
-                ends[block] = scratch.bounds[block]
+    ends, end = scratch.ends, np.int64(0)
+    for query in range(rows.size):
+        for entry in range(index.starts[rows[query]], index.starts[rows[query] + 1]):
+            label = index.labels[entry]
+            for posting in unsigned(index.lists[label], index.lists[label + 1]):
+                ends[np.uint32(index.rare[posting]) >> np.uint32(16)] += 1
+    for block in range(ends.size):
+        scratch.bounds[block] = end
+        end += ends[block]
+        ends[block] = scratch.bounds[block]
+    for query in range(rows.size):
+        for entry in range(index.starts[rows[query]], index.starts[rows[query] + 1]):
+            label, times = index.labels[entry], np.int64(index.counts[entry])
+            for posting in unsigned(index.lists[label], index.lists[label + 1]):
+                place = np.uint32(index.rare[posting])
+                at = np.uint64(ends[place >> np.uint32(16)])
+                scratch.places[at] = ((index.values[posting] * times) << 16) | np.int64(place & np.uint32(0xFFFF))
+                scratch.owners[at] = query
+                ends[place >> np.uint32(16)] += 1
 
 
 @inlined
@@ -336,10 +359,11 @@ def meet(
 @inlined
 def rows_of(index: Index, scratch: Scratch, me: Whole, block: Whole) -> tuple[Whole, Whole]:
     """Write down the rows of a query in a block, and their peaks; returns how many there are, and the peaks' sum."""
-    count, bound = 0, np.int64(0)
-    once, twice, thrice, often = index.tiers
-    for entry in range(index.starts[me], index.starts[me + 1]):
-        label = np.int64(index.labels[entry])
+    count: Whole = 0
+    bound: Whole = np.int64(0)
+    once, twice, thrice, often = index.tiers[0], index.tiers[1], index.tiers[2], index.tiers[3]
+    for entry in unsigned(index.starts[me], index.starts[me + 1]):
+        label = np.int64(np.uint32(index.labels[entry]))
         if label >= once:
             break
         row = label
@@ -363,24 +387,24 @@ def add_bytes(scratch: Scratch, at: Whole, end: Whole, count: Whole, need: Whole
     least, inverse = np.int64(1), 0.0
     if need > 0:
         unit = need // UNITS + 1
-        least = -(-need // unit)
+        least = np.int64(-(-need // unit))
         inverse = 1.0 / unit * (1 + 2.0**-48)  # a product that is rounded down is no less than the quotient
     for place in range(count):
         peak = np.int64(scratch.peak[place])
         # Where nothing is needed, to share a term is enough.
-        worth = np.int64(peak * inverse) + 1 if peak > 0 or need <= 0 else 0
-        scratch.worths[place] = np.uint8(min(worth, MOST))
-    for posting in range(at, end):
+        worth = np.int64(peak * inverse) + 1 if peak > 0 or need <= 0 else np.int64(0)
+        scratch.worths[place] = min(worth, np.int64(MOST))
+    for posting in unsigned(at, end):
         local = scratch.places[posting] & 0xFFFF
         worth = np.int64(max(np.int64(0), scratch.places[posting] >> 16) * inverse) + 1
-        scratch.sums[local] = np.uint8(min(np.int64(scratch.sums[local]) + worth, MOST))
+        scratch.sums[local] = min(np.int64(scratch.sums[local]) + worth, np.int64(MOST))
     return least
 
 
 @inlined
 def sum_rare(scratch: Scratch, at: Whole, end: Whole) -> None:
     """Add up the rare terms of the marked bags."""
-    for posting in range(at, end):
+    for posting in unsigned(at, end):
         local = scratch.places[posting] & 0xFFFF
         if (scratch.marked[local >> 6] >> np.uint64(local & 63)) & ONE:
             scratch.held[local] += scratch.places[posting] >> 16

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qbench.mining.join_results import Best
     from qbench.mining.join_search import Index
 
-QUERIES = 1024
+QUERIES = 2048
 """Bags that are searched for together: so many that they meet most bags of a block, which is read once for all."""
 
 ROOM = 2**23
