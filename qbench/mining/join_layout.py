@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.compiling import lean as compiled
+from qbench.mining.join_arrays import Index
 from qbench.mining.join_results import SHARED
-from qbench.mining.join_search import ONE, Index
+from qbench.mining.join_search import ONE
 from qbench.mining.join_sums import GROUP, LANES
 from qbench.mining.terms import TermMatrix
 from qbench.ranges import range_rows

@@ -19,15 +19,15 @@ will lie. It is a guess: if fewer than k results are above it, the bag is search
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qbench.compiling import lean as compiled
 from qbench.compiling import merged as inlined
+from qbench.mining.join_arrays import NOTHING, Index, Scratch
 from qbench.mining.join_results import SHARED, Best, Heap, order, push, worse
-from qbench.mining.join_sums import LANES, MOST, STEP, mark_sums
-from qbench.ranges import range_rows
+from qbench.mining.join_sums import LANES, STEP, mark_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,137 +36,13 @@ if TYPE_CHECKING:
 
 
 ONE = np.uint64(1)
-NOTHING = -(2**62)
-"""Less than any score."""
-UNITS = 240
-"""What must be reached, in bytes: less than `MOST`, for each summand is rounded up."""
-WAITING = 256
-"""Results of a bag that are kept before they are put on its heap."""
+MOST, WIDE_MOST = 2**8 - 1, 2**16 - 1
+UNITS, WIDE_UNITS = 240, 60_000
+"""What must be reached, in sums of bytes and of 16 bits: less than the most, for each summand is rounded up."""
+FEW_ROWS = 24
+"""A query with more rows than this needs 16 bits: rounded up so often, a sum of bytes says too little."""
 SIGMAS = 2.5
 """How many standard deviations more of a sample's results than expected are above the limit that is guessed."""
-
-
-class Index(NamedTuple):
-    """All bags, M of them with T terms, as `qbench.mining.join_layout` lays them out.
-
-    Attributes:
-        starts: shape (M + 1,), int64: the row of bag i is starts[i] to starts[i + 1] of the next three.
-        labels: int32, ascending within a row. Terms that only one bag holds are left out.
-        counts: int32, occurrences of the term in the bag.
-        weights: int32, contribution of the term to the bag's score per occurrence in the query.
-        first: shape (M,), int32: position of the first text with this bag.
-        lows: shape (B + 1,), int64: the bags of block b are lows[b] to lows[b + 1].
-        sampled: shape (1,), int64: how many blocks have the sample.
-        earliest: shape (B,), int64: the smallest `first` of a block.
-        tiers: shape (4,), int64, descending: labels below the first are frequent. They have a row of bits each for the
-            bags that hold the term; those below the second one for the bags that hold it twice, too, and so on.
-        peaks: shape (B, rows), int32: the most that a row adds to a weight in a block, 0 at least; -1 without any bag.
-        holders: shape (B, rows, words), uint64: the bags of a block in a row, a bit each.
-        uneven: shape (B, words), uint64: the bags with a weight that is not the sum of the peaks of its term's rows.
-        lists: shape (T + 1,), int64: where the postings of a rare term lie in the next two (frequent ones have none).
-        rare: int32, bags, ascending: the block, shifted left by 16, plus the number counted from the block's first.
-        values: int32, their weights.
-        tops: shape (T,), int32: the largest weight of a rare term.
-        floors: shape (T,), int64: at least k other bags have this weight or more, and nothing is ever subtracted.
-    """
-
-    starts: NDArray[np.int64]
-    labels: NDArray[np.int32]
-    counts: NDArray[np.int32]
-    weights: NDArray[np.int32]
-    first: NDArray[np.int32]
-    lows: NDArray[np.int64]
-    sampled: NDArray[np.int64]
-    earliest: NDArray[np.int64]
-    tiers: NDArray[np.int64]
-    peaks: NDArray[np.int32]
-    holders: NDArray[np.uint64]
-    uneven: NDArray[np.uint64]
-    lists: NDArray[np.int64]
-    rare: NDArray[np.int32]
-    values: NDArray[np.int32]
-    tops: NDArray[np.int32]
-    floors: NDArray[np.int64]
-
-
-class Scratch(NamedTuple):
-    """Working memory of one search with Q bags.
-
-    Attributes:
-        limits: shape (Q,): score that a result must reach.
-        behind: shape (Q,): position that a result with this very score must precede.
-        guesses: shape (Q,): limits that are guesses; `NOTHING` for others.
-        most: shape (Q,): most that the rare terms can add.
-        positions: shape (Q, k): `Index.first` of the results.
-        waiting: shape (Q, WAITING, 2): results that are not on the heap yet: score; bag and number of terms in one.
-        sizes: shape (Q,): how many there are.
-        bounds: shape (B + 1,): where the postings of a block lie in the next two.
-        places: of the queries' rare terms, block by block, in the order of queries within each: the bag's number in its
-            block, and what it adds to the score, shifted left by 16.
-        owners: int16, the queries that they belong to.
-        ends: shape (B + 1,): where postings are added.
-        rows: which rows of bits a query has in the block.
-        peak: the most that each of them adds.
-        worths: the same as bytes.
-        sums: shape (bags in a block,), uint8: 0 between calls.
-        marked: uint64, one bit for each bag of a block.
-        held, numbers: shape (bags in a block,): score and number of rare terms of marked bags, 0 between calls.
-    """
-
-    limits: NDArray[np.int64]
-    behind: NDArray[np.int64]
-    guesses: NDArray[np.int64]
-    most: NDArray[np.int64]
-    positions: NDArray[np.int32]
-    waiting: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    bounds: NDArray[np.int64]
-    places: NDArray[np.int64]
-    owners: NDArray[np.int16]
-    ends: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    peak: NDArray[np.int64]
-    worths: NDArray[np.uint8]
-    sums: NDArray[np.uint8]
-    marked: NDArray[np.uint64]
-    held: NDArray[np.int64]
-    numbers: NDArray[np.int64]
-
-
-def rare_postings(index: Index, rows: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The number of postings of each bag's rare terms, shape (Q,)."""
-    sizes = index.starts[rows + 1] - index.starts[rows]
-    labels = index.labels[range_rows(index.starts[rows], sizes)]
-    sums = np.append(0, np.cumsum(index.lists[labels + 1] - index.lists[labels]))
-    ends = np.cumsum(sizes)
-    counts: NDArray[np.int64] = sums[ends] - sums[ends - sizes]
-    return counts
-
-
-def scratch_for(index: Index, rows: NDArray[np.int32], k: int) -> Scratch:
-    """Working memory for a search with the bags `rows` and k results each."""
-    count, words, blocks = rows.size, index.holders.shape[2], index.lows.size - 1
-    postings = int(rare_postings(index, rows).sum())
-    return Scratch(
-        limits=np.full(count, NOTHING),
-        behind=np.full(count, -1),
-        guesses=np.full(count, NOTHING),
-        most=np.zeros(count, np.int64),
-        positions=np.empty((count, k), np.int32),
-        waiting=np.empty((count, WAITING, 2), np.int64),
-        sizes=np.zeros(count, np.int64),
-        bounds=np.zeros(blocks + 1, np.int64),
-        places=np.empty(postings, np.int64),
-        owners=np.empty(postings, np.int16),
-        ends=np.zeros(blocks + 1, np.int64),
-        rows=np.empty(index.peaks.shape[1], np.int64),
-        peak=np.empty(index.peaks.shape[1], np.int64),
-        worths=np.empty(index.peaks.shape[1], np.uint8),
-        sums=np.zeros(words * LANES, np.uint8),
-        marked=np.empty(words, np.uint64),
-        held=np.zeros(words * LANES, np.int64),
-        numbers=np.zeros(words * LANES, np.int64),
-    )
 
 
 @inlined
@@ -345,11 +221,15 @@ def meet(
     if worse(bound, earliest, limit, behind) or (at == end and not count):
         return end
     low, high = index.lows[block], index.lows[block + 1]
-    least = add_bytes(scratch, at, end, count, limit + (earliest > behind))
-    words = (high - low + LANES - 1) // LANES
-    groups = mark_sums(
-        index.holders, block, scratch.rows, scratch.worths, count, words, least, scratch.sums, scratch.marked
-    )
+    need, words = limit + (earliest > behind), (high - low + LANES - 1) // LANES
+    holders, rows, marked = index.holders, scratch.rows, scratch.marked
+    if count <= FEW_ROWS:
+        least = add_up(scratch, scratch.sums, scratch.worths, at, end, count, need, UNITS, MOST)
+        groups = mark_sums(holders, block, rows, scratch.worths, count, words, least, scratch.sums, marked)
+    else:
+        sums, worths = scratch.wide_sums, scratch.wide_worths
+        least = add_up(scratch, sums, worths, at, end, count, need, WIDE_UNITS, WIDE_MOST)
+        groups = mark_sums(holders, block, rows, worths, count, words, least, sums, marked)
     if groups:
         sum_rare(scratch, at, end)
         take_marked(index, scratch, best, me, query, block, count, groups, k, wait)
@@ -379,25 +259,46 @@ def rows_of(index: Index, scratch: Scratch, me: Whole, block: Whole) -> tuple[Wh
 
 
 @inlined
-def add_bytes(scratch: Scratch, at: Whole, end: Whole, count: Whole, need: Whole) -> Whole:
-    """Write the peaks of rows as bytes, and add the postings of rare terms to sums; returns the sum that is needed.
+def add_up(
+    scratch: Scratch,
+    sums: NDArray[Any],
+    worths: NDArray[Any],
+    at: Whole,
+    end: Whole,
+    count: Whole,
+    need: Whole,
+    units: Whole,
+    most: Whole,
+) -> Whole:
+    """Bring what is needed to at most `units`, the peaks of rows likewise, and add the postings of rare terms to sums.
 
     Each summand is rounded up, so that no bag that reaches `need` is below it.
+
+    Args:
+        scratch: of the search.
+        sums, worths: of bytes or of 16 bits; written to.
+        at, end: the query's postings in the block.
+        count: of its rows.
+        need: score.
+        units, most: of numbers of this kind.
+
+    Returns:
+        the sum that is needed.
     """
     least, inverse = np.int64(1), 0.0
     if need > 0:
-        unit = need // UNITS + 1
+        unit = need // units + 1
         least = np.int64(-(-need // unit))
         inverse = 1.0 / unit * (1 + 2.0**-48)  # a product that is rounded down is no less than the quotient
     for place in range(count):
         peak = np.int64(scratch.peak[place])
         # Where nothing is needed, to share a term is enough.
         worth = np.int64(peak * inverse) + 1 if peak > 0 or need <= 0 else np.int64(0)
-        scratch.worths[place] = min(worth, np.int64(MOST))
+        worths[place] = min(worth, np.int64(most))
     for posting in unsigned(at, end):
         local = scratch.places[posting] & 0xFFFF
         worth = np.int64(max(np.int64(0), scratch.places[posting] >> 16) * inverse) + 1
-        scratch.sums[local] = min(np.int64(scratch.sums[local]) + worth, np.int64(MOST))
+        sums[local] = min(np.int64(sums[local]) + worth, np.int64(most))
     return least
 
 
@@ -425,6 +326,7 @@ def take_marked(
     wait: bool,
 ) -> None:
     """Score the marked bags of a block, and take those that are among the best."""
+    asked = False
     while groups:
         others = groups & (groups - ONE)
         group = ones((groups ^ others) - ONE)
@@ -441,10 +343,25 @@ def take_marked(
                 scratch.held[local], scratch.numbers[local] = 0, 0
                 if bag != me:
                     if (index.uneven[block, word] >> np.uint64(bit)) & ONE:
-                        more, shared = walk(index, me, bag)
+                        if not asked:
+                            ask(index, scratch, me, 1)
+                            asked = True
+                        more, shared = walk(index, scratch, bag)
                     else:
                         more, shared = look_up(index, scratch, block, word, bit, count)
                     offer(index, scratch, best, query, bag, score + more, number + shared, k, wait)
+    if asked:
+        ask(index, scratch, me, 0)
+
+
+@inlined
+def ask(index: Index, scratch: Scratch, me: Whole, factor: Whole) -> None:
+    """Write down how often each frequent term is in a query, times 1 or 0."""
+    for entry in unsigned(index.starts[me], index.starts[me + 1]):
+        label = np.uint32(index.labels[entry])
+        if label >= scratch.asked.size:
+            break
+        scratch.asked[label] = factor * index.counts[entry]
 
 
 @inlined
@@ -460,21 +377,16 @@ def look_up(index: Index, scratch: Scratch, block: Whole, word: Whole, bit: Whol
 
 
 @inlined
-def walk(index: Index, me: Whole, bag: Whole) -> tuple[Whole, Whole]:
-    """What a bag's frequent terms add, and how many are shared, by the two bags' own terms."""
+def walk(index: Index, scratch: Scratch, bag: Whole) -> tuple[Whole, Whole]:
+    """What a bag's frequent terms add, and how many are shared, by its own terms."""
     score, number = np.int64(0), np.int64(0)
-    mine, end = index.starts[me], index.starts[me + 1]
-    for entry in range(index.starts[bag], index.starts[bag + 1]):
-        label = index.labels[entry]
-        if label >= index.tiers[0]:
+    for entry in unsigned(index.starts[bag], index.starts[bag + 1]):
+        label = np.uint32(index.labels[entry])
+        if label >= scratch.asked.size:
             break
-        while mine < end and index.labels[mine] < label:
-            mine += 1
-        if mine == end:
-            break
-        if index.labels[mine] == label:
-            score += np.int64(index.weights[entry]) * index.counts[mine]
-            number += 1
+        times = np.int64(scratch.asked[label])
+        score += index.weights[entry] * times
+        number += times > 0
     return score, number
 
 

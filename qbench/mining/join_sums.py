@@ -1,4 +1,4 @@
-"""Bounds of the scores of a block's bags, added up 64 at a time, a byte each.
+"""Bounds of the scores of a block's bags, added up 64 at a time, of 8 or 16 bits each.
 
 numba has no vectors, so this says itself which there are to be. Import it inside functions only, as
 `qbench.mining.join_search`.
@@ -21,10 +21,7 @@ STEP = 8
 """Vectors whose sums stay in registers while the rows are added."""
 GROUP = STEP * LANES
 """The number of bags of a block is rounded up to a multiple of this, in rows and in sums."""
-MOST = 255
-"""Where a sum of bytes ends; a sum that would be larger stays there."""
-_BYTE, _WORD = ir.IntType(8), ir.IntType(64)
-_BYTES, _BITS = ir.VectorType(_BYTE, LANES), ir.VectorType(ir.IntType(1), LANES)
+_WORD, _BITS = ir.IntType(64), ir.VectorType(ir.IntType(1), LANES)
 
 
 def _mark(
@@ -36,23 +33,26 @@ def _mark(
 ) -> Any:  # fmt: skip
     """Add rows of bits to sums, each bit times its row's worth, and mark the sums that reach `least`.
 
-    On a processor with AVX-512 it takes two instructions for 64 bags and a row: bits are the mask of the addition.
+    A sum that would be larger than the largest number stays there. On a processor with AVX-512 it takes two
+    instructions for 64 bags and a row if sums are bytes: bits are the mask of the addition.
 
     Args:
         typing: numba's.
         holders: shape (blocks, rows, words), uint64; the number of words is a multiple of `STEP`.
         block: which of them.
         rows: int64, which rows of the block are added.
-        worths: uint8, what each of them adds.
+        worths: uint8 or uint16, what each of them adds.
         count: how many there are.
         words: of a row, of which the bags are in the first ones.
-        least: of 1 to `MOST`.
-        sums: uint8, `LANES` for each word; 0 afterwards.
+        least: 1 at least.
+        sums: of the type of `worths`, `LANES` for each word; 0 afterwards.
         marked: uint64, filled here: the bags whose sum is large enough, a bit each.
 
     Returns:
         in numba: uint64, a bit for each `STEP` words, which says whether any of their bags is marked.
     """
+    number = ir.IntType(sums.dtype.bitwidth)
+    numbers = ir.VectorType(number, LANES)
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         def array(k: int) -> Any:
@@ -61,38 +61,38 @@ def _mark(
         def at(base: Any, index: Any, kind: Any) -> Any:
             return builder.gep(base, [index], source_etype=kind)
 
-        def spread(byte: Any) -> Any:
-            one = builder.insert_element(_BYTES(ir.Undefined), byte, ir.IntType(32)(0))
-            return builder.shuffle_vector(one, _BYTES(ir.Undefined), ir.VectorType(ir.IntType(32), LANES)(None))
+        def spread(value: Any) -> Any:
+            one = builder.insert_element(numbers(ir.Undefined), value, ir.IntType(32)(0))
+            return builder.shuffle_vector(one, numbers(ir.Undefined), ir.VectorType(ir.IntType(32), LANES)(None))
 
         _, height, width = cgutils.unpack_tuple(builder, array(0).shape, 3)
         whole = width.type
         first = at(array(0).data, builder.mul(builder.mul(values[1], height), width), _WORD)
-        least = spread(builder.trunc(values[6], _BYTE))
+        least = spread(builder.trunc(values[6], number))
         add = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(_BYTES, [_BYTES, _BYTES]), f"llvm.uadd.sat.v{LANES}i8"
+            builder.module, ir.FunctionType(numbers, [numbers, numbers]), f"llvm.uadd.sat.v{LANES}i{number.width}"
         )
         # Variables on the stack: the compiler moves them into registers.
-        totals = [cgutils.alloca_once(builder, _BYTES) for _ in range(STEP)]
+        totals = [cgutils.alloca_once(builder, numbers) for _ in range(STEP)]
         found = cgutils.alloca_once_value(builder, _WORD(0))
         with cgutils.for_range_slice(builder, whole(0), values[5], whole(STEP)) as (word, _):
             for k, total in enumerate(totals):
-                place = at(array(7).data, builder.mul(builder.add(word, whole(k)), whole(LANES)), _BYTE)
-                place = builder.bitcast(place, _BYTES.as_pointer())
-                builder.store(builder.load(place, typ=_BYTES, align=1), total)
-                builder.store(_BYTES(None), place, align=1)
+                place = at(array(7).data, builder.mul(builder.add(word, whole(k)), whole(LANES)), number)
+                place = builder.bitcast(place, numbers.as_pointer())
+                builder.store(builder.load(place, typ=numbers, align=1), total)
+                builder.store(numbers(None), place, align=1)
             with cgutils.for_range(builder, values[4]) as loop:
                 row = builder.load(at(array(2).data, loop.index, _WORD), typ=_WORD)
-                worth = spread(builder.load(at(array(3).data, loop.index, _BYTE), typ=_BYTE))
+                worth = spread(builder.load(at(array(3).data, loop.index, number), typ=number))
                 start = builder.add(builder.mul(row, width), word)
                 for k, total in enumerate(totals):
                     bits = builder.load(at(first, builder.add(start, whole(k)), _WORD), typ=_WORD)
-                    sum_ = builder.load(total, typ=_BYTES)
+                    sum_ = builder.load(total, typ=numbers)
                     more = builder.select(builder.bitcast(bits, _BITS), builder.call(add, [sum_, worth]), sum_)
                     builder.store(more, total)
             anything = _WORD(0)
             for k, total in enumerate(totals):
-                enough = builder.icmp_unsigned(">=", builder.load(total, typ=_BYTES), least)
+                enough = builder.icmp_unsigned(">=", builder.load(total, typ=numbers), least)
                 bits = builder.bitcast(enough, _WORD)
                 builder.store(bits, at(array(8).data, builder.add(word, whole(k)), _WORD))
                 anything = builder.or_(anything, bits)

@@ -17,9 +17,9 @@ from qbench.scoring.maxsim import blocks
 from qbench.work.tasks import Shard
 
 if TYPE_CHECKING:
+    from qbench.mining.join_arrays import Index
     from qbench.mining.join_layout import Searchable
     from qbench.mining.join_results import Best
-    from qbench.mining.join_search import Index
 
 QUERIES = 2048
 """Bags that are searched for together: so many that they meet most bags of a block, which is read once for all."""
@@ -46,7 +46,7 @@ def tools(options: Mapping[str, Any]) -> tuple[Index, int]:
     Args:
         options: folder, which every node sees under this path; and k.
     """
-    from qbench.mining.join_search import Index
+    from qbench.mining.join_arrays import Index
 
     folder = Path(options["folder"])
     # Copied where written to, which it never is: the compiled loops know arrays that may be.
@@ -73,8 +73,9 @@ def empty(count: int, k: int) -> Best:
 
 def search_part(index: Index, bags: NDArray[np.int32], best: Best, start: int) -> None:
     """Fill in the results of the bags from a place on, `QUERIES` at most."""
+    from qbench.mining.join_arrays import rare_postings, scratch_for
     from qbench.mining.join_results import Best
-    from qbench.mining.join_search import rare_postings, scratch_for, search
+    from qbench.mining.join_search import search
 
     counts = rare_postings(index, bags[start : start + QUERIES])
     for first, last in blocks(np.append(0, np.cumsum(counts)), ROOM):

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.compiling import lean
-from qbench.mining import join_layout, join_search, join_task
-from qbench.mining.join_sums import LANES, MOST, STEP, mark_sums
+from qbench.mining import join_arrays, join_layout, join_search, join_task
+from qbench.mining.join_sums import LANES, STEP, mark_sums
 from qbench.mining.terms import term_matrix
 from tests.mining.test_self_join import long_tail
 
@@ -33,24 +33,26 @@ def marking(holders, block, rows, worths, words, least, sums, marked):
     seed=st.integers(0, 10**6),
     groups=st.integers(1, 3),
     bags=st.integers(1, 3 * STEP * LANES),
-    worths=st.lists(st.integers(0, MOST), max_size=12),
-    least=st.integers(1, MOST),
+    shares=st.lists(st.floats(0, 1), max_size=12),
+    least=st.floats(0, 1),
 )
 @settings(max_examples=60, deadline=None)
-def test_marked_are_the_bags_whose_sum_of_rows_is_large_enough(seed, groups, bags, worths, least):
-    rng = np.random.default_rng(seed)
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16])
+def test_marked_are_the_bags_whose_sum_of_rows_is_large_enough(kind, seed, groups, bags, shares, least):
+    rng, most = np.random.default_rng(seed), np.iinfo(kind).max
+    worths, least = (np.array(shares) * most).astype(kind), 1 + int(least * (most - 1))
     words, bags = groups * STEP, min(bags, groups * STEP * LANES)
     held = rng.random((2, 20, words * LANES)) < rng.random((1, 20, 1))
     held[..., bags:] = False
     holders = np.packbits(held, axis=2, bitorder="little").view(np.uint64)
-    rows, block = rng.permutation(20)[: len(worths)].astype(np.int64), int(rng.integers(2))
-    before = np.where(rng.random(words * LANES) < 0.05, rng.integers(0, MOST + 1, words * LANES), 0).astype(np.uint8)
+    rows, block = rng.permutation(20)[: worths.size].astype(np.int64), int(rng.integers(2))
+    before = np.where(rng.random(words * LANES) < 0.05, rng.integers(0, most + 1, words * LANES), 0).astype(kind)
     before[bags:] = 0
     sums, marked = before.copy(), np.full(words, 7, np.uint64)
     used = -(-bags // LANES)
-    found = marking(holders, block, rows, np.array(worths, np.uint8), used, least, sums, marked)
+    found = marking(holders, block, rows, worths, used, least, sums, marked)
     whole = -(-used // STEP) * STEP
-    wanted = before + held[block, rows].T @ np.array(worths, np.int64) >= least
+    wanted = before + held[block, rows].T @ worths.astype(np.int64) >= least
     bits = np.unpackbits(marked.view(np.uint8), bitorder="little")[: whole * LANES]
     np.testing.assert_array_equal(bits.astype(bool), wanted[: whole * LANES])
     assert [found >> group & 1 for group in range(whole // STEP)] == [
@@ -78,13 +80,13 @@ def searched(texts, k, every, monkeypatch, **layout) -> Searched:
             patch.setattr(join_layout, name, value)
         index = join_layout.build(term_matrix(pl.Series(texts)), k=k, **OPTIONS).index
     rows = np.arange(index.first.size, dtype=np.int32)
-    best, scratch = join_task.empty(rows.size, k), join_search.scratch_for(index, rows, k)
+    best, scratch = join_task.empty(rows.size, k), join_arrays.scratch_for(index, rows, k)
     join_search.search(index, rows, scratch, best)
     order = np.argsort(index.first)
     return Searched(
         [index.first[best.bags[bag, : best.sizes[bag]]].tolist() for bag in order],
         [best.scores[bag, : best.sizes[bag]].tolist() for bag in order],
-        int((scratch.guesses > join_search.NOTHING).sum()),
+        int((scratch.guesses > join_arrays.NOTHING).sum()),
         int(index.sampled[0]),
     )
 
@@ -140,7 +142,7 @@ def test_equal_scores_at_the_end_of_the_list_keep_the_order_of_positions(monkeyp
 def test_however_many_results_wait_the_result_is_the_same(waiting, monkeypatch):
     texts = long_tail(300, 100, 7, seed=5)
     plain = searched(texts, 12, 0, monkeypatch)
-    monkeypatch.setattr(join_search, "WAITING", waiting)
+    monkeypatch.setattr(join_arrays, "WAITING", waiting)
     found = searched(texts, 12, 0, monkeypatch)
     assert (found.texts, found.scores) == (plain.texts, plain.scores)
 
