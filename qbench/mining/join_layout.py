@@ -162,15 +162,18 @@ def _order(matrix: TermMatrix, labels: NDArray[np.int64], first: NDArray[np.int6
     """The groups in an order that makes blocks alike, so that a block's peaks say much about each of its bags.
 
     A weight depends on the text's length and on how often the term is in it: of each length, texts without repeated
-    terms come first, then those that repeat only the most frequent ones, and so on.
+    terms come first, then those that repeat only the most frequent ones, and so on. Of these, texts with the same
+    least frequent one of the frequent terms lie together: most blocks are without most of those then.
     """
-    repeated = np.zeros(first.size, np.int64)
+    repeated, least = np.zeros(first.size, np.int64), np.full(first.size, -1)
     sizes = np.diff(matrix.starts)[first]
     for groups in _chunks(np.arange(first.size)):
-        entries = range_rows(matrix.starts[first[groups]], sizes[groups])
-        term = np.where(matrix.counts[entries] > 1, labels[matrix.terms[entries]] + 1, 0)
-        np.maximum.at(repeated, np.repeat(groups, sizes[groups]), np.log2(term + 1).astype(np.int64))
-    return np.lexsort((first, repeated, matrix.lengths[first]))
+        entries, owner = range_rows(matrix.starts[first[groups]], sizes[groups]), np.repeat(groups, sizes[groups])
+        label = labels[matrix.terms[entries]]
+        term = np.where(matrix.counts[entries] > 1, label + 1, 0)
+        np.maximum.at(repeated, owner, np.log2(term + 1).astype(np.int64))
+        np.maximum.at(least, owner, np.where(label < TIERS[0], label, -1))
+    return np.lexsort((first, least, repeated, matrix.lengths[first]))
 
 
 def _sample_first(order: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:

@@ -214,16 +214,16 @@ def meet(
     end: Whole = at
     while end < stop and scratch.owners[end] == query:
         end += 1
-    count, bound = rows_of(index, scratch, me, block)
-    if at < end:
-        bound += scratch.most[query]
+    count, frequent = rows_of(index, scratch, me, block)
+    bound = frequent + (scratch.most[query] if at < end else 0)
     limit, behind, earliest = scratch.limits[query], scratch.behind[query], index.earliest[block]
     if worse(bound, earliest, limit, behind) or (at == end and not count):
         return end
-    low, high = index.lows[block], index.lows[block + 1]
-    need, words = limit + (earliest > behind), (high - low + LANES - 1) // LANES
+    need, words = limit + (earliest > behind), (index.lows[block + 1] - index.lows[block] + LANES - 1) // LANES
     holders, rows, marked = index.holders, scratch.rows, scratch.marked
-    if count <= FEW_ROWS:
+    if frequent < need:
+        groups = mark_rare(scratch, at, end, words)
+    elif count <= FEW_ROWS:
         least = add_up(scratch, scratch.sums, scratch.worths, at, end, count, need, UNITS, MOST)
         groups = mark_sums(holders, block, rows, scratch.worths, count, words, least, scratch.sums, marked)
     else:
@@ -300,6 +300,18 @@ def add_up(
         worth = np.int64(max(np.int64(0), scratch.places[posting] >> 16) * inverse) + 1
         sums[local] = min(np.int64(sums[local]) + worth, np.int64(most))
     return least
+
+
+@inlined
+def mark_rare(scratch: Scratch, at: Whole, end: Whole, words: Whole) -> np.uint64:
+    """Mark the bags with a rare term, if no other one can have enough; returns groups of words as `mark_sums` does."""
+    scratch.marked[: (words + STEP - 1) // STEP * STEP] = 0
+    groups = np.uint64(0)
+    for posting in unsigned(at, end):
+        local = scratch.places[posting] & 0xFFFF
+        scratch.marked[local >> 6] |= ONE << np.uint64(local & 63)
+        groups |= ONE << np.uint64(local // (STEP * LANES))
+    return groups
 
 
 @inlined
