@@ -162,8 +162,8 @@ def _order(matrix: TermMatrix, labels: NDArray[np.int64], first: NDArray[np.int6
     """The groups in an order that makes blocks alike, so that a block's peaks say much about each of its bags.
 
     A weight depends on the text's length and on how often the term is in it: of each length, texts without repeated
-    terms come first, then those that repeat only the most frequent ones, and so on. Of these, texts with the same
-    least frequent one of the frequent terms lie together: most blocks are without most of those then.
+    terms come first, then those that repeat only the most frequent ones, and so on. Of each kind, texts lie together
+    whose least frequent one of the frequent terms is the same: many blocks are without a term then.
     """
     repeated, least = np.zeros(first.size, np.int64), np.full(first.size, -1)
     sizes = np.diff(matrix.starts)[first]
@@ -177,7 +177,7 @@ def _order(matrix: TermMatrix, labels: NDArray[np.int64], first: NDArray[np.int6
 
 
 def _sample_first(order: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Bring every sixteenth group to the front, if there are many; and the number of those."""
+    """Bring one group of `EVERY` to the front, if there are many; returns the order and the number of those."""
     sample = np.zeros(order.size, np.bool_)
     if order.size >= FEWEST:
         sample[EVERY // 2 :: EVERY] = True

@@ -7,10 +7,10 @@ are walked.
 A score is a whole number (fixed point), so that its sum is the same in any order, and whatever is skipped on the way.
 A bag is skipped only where an upper bound of its score is below the worst of the k best results so far, or equal to
 it with a later position: that makes every skip exact. Bounds come block by block, as in block-max MaxScore (Turtle and
-Flood, 1995; Chakrabarti et al., 2011): the most that each term adds in a block. They are summed for all bags of a
-block at once, as bytes (`qbench.mining.join_sums`), rounded up. The bags of a block have nearly always the same
-length, and rows of bits for those that hold a term twice, or more often, so that a bound is the score itself where
-a bag is not *uneven*.
+Flood, 1995; Ding and Suel, 2011): the most that each term adds in a block. They are summed for all bags of a block at
+once, in bytes or numbers of 16 bits, rounded up (`qbench.mining.join_sums`). Nearly all bags of a block have the same
+length, and there are rows for those that hold a term twice, or more often, so that what a bag's rows add is its score;
+the others are *uneven*, and their terms are walked.
 
 Bags with few results yet would be compared with many. So a sample of all bags, which comes first, says where the limit
 will lie. It is a guess: if fewer than k results are above it, the bag is searched again without it.
