@@ -39,10 +39,11 @@ class Index(NamedTuple):
         holders: shape (B, rows, words), uint64: the bags of a block in a row, a bit each.
         uneven: shape (B, words), uint64: the bags with a weight that is not the sum of the peaks of its term's rows.
         lists: shape (T + 1,), int64: where the postings of a rare term lie in the next two (frequent ones have none).
-        rare: int32, bags, ascending: the block, shifted left by 16, plus the number counted from the block's first.
+        rare: uint32, bags, ascending: the block, shifted left by 16, plus the number counted from the block's first.
         values: int32, their weights.
         tops: shape (T,), int32: the largest weight of a rare term.
-        floors: shape (T,), int64: at least k other bags have this weight or more, and nothing is ever subtracted.
+        floors: shape (T,), int64: at least k other bags have this weight or more, and nothing is ever subtracted; -1
+            where that is not so.
     """
 
     starts: NDArray[np.int64]
@@ -58,7 +59,7 @@ class Index(NamedTuple):
     holders: NDArray[np.uint64]
     uneven: NDArray[np.uint64]
     lists: NDArray[np.int64]
-    rare: NDArray[np.int32]
+    rare: NDArray[np.uint32]
     values: NDArray[np.int32]
     tops: NDArray[np.int32]
     floors: NDArray[np.int64]
@@ -82,9 +83,9 @@ class Scratch(NamedTuple):
         ends: shape (B + 1,): where postings are added.
         rows: which rows of bits a query has in the block.
         peak: the most that each of them adds.
-        worths: the same as bytes.
+        worths: the same in units of what is needed, rounded up.
         sums: shape (bags in a block,), uint8: 0 between calls.
-        wide_worths, wide_sums: the same, uint16.
+        wide_worths, wide_sums: the same of 16 bits.
         marked: uint64, one bit for each bag of a block.
         asked: shape (frequent terms,), int32: how often the query has each; 0 between calls.
         held, numbers: shape (bags in a block,): score and number of rare terms of marked bags, 0 between calls.

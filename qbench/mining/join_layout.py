@@ -245,7 +245,7 @@ def _index(
         holders=np.zeros((lows.size - 1, sum(TIERS), words), np.uint64),
         uneven=np.zeros((lows.size - 1, words), np.uint64),
         lists=np.concatenate(([0], np.cumsum(per_term))).astype(np.int64),
-        rare=np.empty(entries.size - frequent, np.int32),
+        rare=np.empty(entries.size - frequent, np.uint32),
         values=np.empty(entries.size - frequent, np.int32),
         tops=np.zeros(terms, np.int32),
         floors=np.zeros(terms, np.int64),
@@ -258,7 +258,7 @@ def _index(
 def _blocks(lengths: NDArray[np.int64], sampled: int) -> tuple[int, NDArray[np.int64]]:
     """Bounds of the blocks of bags with these lengths, and how many blocks the first `sampled` bags make."""
     lows, counts = [0], []
-    # So many blocks that their numbers fit `Index.rare`.
+    # So few blocks that their numbers fit `Index.rare`, in 16 bits.
     piece = PIECE if lengths.size < PIECE << 15 else BLOCK
     for end, enough in ((sampled, SAMPLE_PIECE), (lengths.size, piece)):
         while lows[-1] < end:
@@ -288,7 +288,7 @@ def _bounds(index: Index, k: int) -> None:
         index.tops[TIERS[0] :] = np.maximum.reduceat(index.values, index.lists[TIERS[0] : -1])
     if index.weights.min(initial=0) < 0:
         # A result may lose what it has by another term.
-        index.floors[:] = -(2**50)
+        index.floors[:] = -1
         return
     frequent = np.flatnonzero(index.labels < TIERS[0])
     order = frequent[np.argsort(index.labels[frequent].astype(np.uint16), kind="stable")]

@@ -8,9 +8,9 @@ A score is a whole number (fixed point), so that its sum is the same in any orde
 A bag is skipped only where an upper bound of its score is below the worst of the k best results so far, or equal to
 it with a later position: that makes every skip exact. Bounds come block by block, as in block-max MaxScore (Turtle and
 Flood, 1995; Ding and Suel, 2011): the most that each term adds in a block. They are summed for all bags of a block at
-once, in bytes or numbers of 16 bits, rounded up (`qbench.mining.join_sums`). Nearly all bags of a block have the same
-length, and there are rows for those that hold a term twice, or more often, so that what a bag's rows add is its score;
-the others are *uneven*, and their terms are walked.
+once, in bytes or numbers of 16 bits, rounded up (`qbench.mining.join_sums`). Where all bags of a block have the same
+length, what a bag's rows add is its score, as there are rows for those that hold a term twice, or more often, too; if
+it is not, the bag is *uneven*, and its terms are walked.
 
 Bags with few results yet would be compared with many. So a sample of all bags, which comes first, says where the limit
 will lie. It is a guess: if fewer than k results are above it, the bag is searched again without it.
@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 
 ONE = np.uint64(1)
 MOST, WIDE_MOST = 2**8 - 1, 2**16 - 1
+"""The largest sums, of bytes and of 16 bits."""
 UNITS, WIDE_UNITS = 240, 60_000
-"""What must be reached, in sums of bytes and of 16 bits: less than the most, for each summand is rounded up."""
+"""What must be reached, in such sums; at most the largest one."""
 FEW_ROWS = 24
 """A query with more rows than this needs 16 bits: rounded up so often, a sum of bytes says too little."""
 SIGMAS = 2.5
@@ -123,8 +124,9 @@ def start(index: Index, scratch: Scratch, me: Whole, query: Whole) -> None:
     limit, most = np.int64(NOTHING), np.int64(0)
     for entry in range(index.starts[me], index.starts[me + 1]):
         label, times = index.labels[entry], np.int64(index.counts[entry])
-        # k other bags have the floor, so that the k-th best has it too.
-        limit = max(limit, index.floors[label] * times - 1)
+        if index.floors[label] >= 0:
+            # k other bags have the floor, so that the k-th best has it too.
+            limit = max(limit, index.floors[label] * times - 1)
         most += max(np.int64(0), np.int64(index.tops[label]) * times)
     scratch.limits[query], scratch.behind[query], scratch.most[query] = limit, -1, most
 
@@ -140,7 +142,7 @@ def bring(index: Index, scratch: Scratch, rows: NDArray[np.int32]) -> None:
         for entry in range(index.starts[rows[query]], index.starts[rows[query] + 1]):
             label = index.labels[entry]
             for posting in unsigned(index.lists[label], index.lists[label + 1]):
-                ends[np.uint32(index.rare[posting]) >> np.uint32(16)] += 1
+                ends[index.rare[posting] >> np.uint32(16)] += 1
     for block in range(ends.size):
         scratch.bounds[block] = end
         end += ends[block]
@@ -149,7 +151,7 @@ def bring(index: Index, scratch: Scratch, rows: NDArray[np.int32]) -> None:
         for entry in range(index.starts[rows[query]], index.starts[rows[query] + 1]):
             label, times = index.labels[entry], np.int64(index.counts[entry])
             for posting in unsigned(index.lists[label], index.lists[label + 1]):
-                place = np.uint32(index.rare[posting])
+                place = index.rare[posting]
                 at = np.uint64(ends[place >> np.uint32(16)])
                 scratch.places[at] = ((index.values[posting] * times) << 16) | np.int64(place & np.uint32(0xFFFF))
                 scratch.owners[at] = query

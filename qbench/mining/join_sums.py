@@ -1,7 +1,7 @@
 """Bounds of the scores of a block's bags, added up 64 at a time, of 8 or 16 bits each.
 
 numba has no vectors, so this says itself which there are to be. Import it inside functions only, as
-`qbench.mining.join_search`.
+`qbench.mining.join_search`. (numba keeps what it compiled until that file changes, whatever changes here.)
 """
 
 from __future__ import annotations

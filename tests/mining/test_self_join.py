@@ -197,6 +197,22 @@ def test_a_corpus_of_which_most_weights_are_negative(join):
     check(join(texts, k=3), texts, range(len(texts)), 3)
 
 
+def test_a_term_ten_thousand_times_in_a_text_where_weights_are_negative(join):
+    texts = ["net " * 10_000 + "profit", "net profit", "net profit of"]
+    check(join(texts, k=3), texts, range(3), 3)
+
+
+def test_more_blocks_than_fifteen_bits_can_count(join, monkeypatch):
+    for name, value in {"PIECE": 1, "BLOCK": 1, "TIERS": (2, 1, 0, 0)}.items():
+        monkeypatch.setattr(join_layout, name, value)
+    texts = [f"a{i % 3} b{i // 60} c{i}" for i in range(36_000)]
+    queries = np.array([0, 17_999, 35_999])
+    found = join(texts, k=19, queries=queries)
+    for row, query in enumerate(queries.tolist()):
+        alike = range(query // 60 * 60 + query % 3, query // 60 * 60 + 60, 3)
+        assert found.docs[row].tolist() == [other for other in alike if other != query]
+
+
 def test_the_order_of_equal_scores_is_that_of_positions(join):
     texts = [f"revenue n{i}" for i in range(300)]
     found = join(texts, k=5)

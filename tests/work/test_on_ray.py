@@ -134,8 +134,10 @@ def one_thread():
     """Compute as Ray's workers do: a product of few rows may be split among threads, and differ in its last bit."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 @needs_ray
