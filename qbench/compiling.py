@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from llvmlite import ir
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
@@ -40,3 +41,10 @@ def lean(function: Function) -> Function:
 def merged(function: Function) -> Function:
     """Compile into whatever calls it: an array is seven arguments, so that calls would cost more than the work."""
     return cached(function, nogil=True, _nrt=False, forceinline=True)
+
+
+def spread(builder: Any, number: Any, vector: Any) -> Any:
+    """In an intrinsic of numba: a vector of that type, of one number."""
+    nothing, lane = vector(ir.Undefined), ir.IntType(32)
+    noughts = ir.VectorType(lane, vector.count)(None)
+    return builder.shuffle_vector(builder.insert_element(nothing, number, lane(0)), nothing, noughts)

@@ -328,7 +328,7 @@ def mark_rows(
     for block in range(index.lows.size - 1):
         low = index.lows[block]
         for bag in range(low, index.lows[block + 1]):
-            bit = ONE << np.uint64((bag - low) % 64)
+            bit = ONE << np.uint64((bag - low) % LANES)
             for entry in range(index.starts[bag], index.starts[bag + 1]):
                 label, weight = np.int64(index.labels[entry]), np.int64(index.weights[entry])
                 if label >= tiers[0]:
@@ -340,7 +340,7 @@ def mark_rows(
                     # What came before is taken away from the next part.
                     before = np.int64(np.rint(worths[tier - 1, length_of[bag]] * idf[label])) if tier else np.int64(0)
                     index.peaks[block, row] = max(np.int64(index.peaks[block, row]), part - before, np.int64(0))
-                    index.holders[block, row, (bag - low) // 64] |= bit
+                    index.holders[block, row, (bag - low) // LANES] |= bit
                     if last:
                         break
                     row += tiers[tier]
@@ -352,7 +352,7 @@ def mark_uneven(index: Index) -> None:
     for block in range(index.lows.size - 1):
         low = index.lows[block]
         for bag in range(low, index.lows[block + 1]):
-            word, bit = (bag - low) // 64, ONE << np.uint64((bag - low) % 64)
+            word, bit = (bag - low) // LANES, ONE << np.uint64((bag - low) % LANES)
             for entry in range(index.starts[bag], index.starts[bag + 1]):
                 row = np.int64(index.labels[entry])
                 if row >= index.tiers[0]:

@@ -218,10 +218,11 @@ def meet(
         end += 1
     count, frequent = rows_of(index, scratch, me, block)
     bound = frequent + (scratch.most[query] if at < end else 0)
-    limit, behind, earliest = scratch.limits[query], scratch.behind[query], index.earliest[block]
-    if worse(bound, earliest, limit, behind) or (at == end and not count):
+    # A bag that is as good as the limit is of use only if it may precede its position.
+    need = scratch.limits[query] + (index.earliest[block] > scratch.behind[query])
+    if bound < need or (at == end and not count):
         return end
-    need, words = limit + (earliest > behind), (index.lows[block + 1] - index.lows[block] + LANES - 1) // LANES
+    words = (index.lows[block + 1] - index.lows[block] + LANES - 1) // LANES
     holders, rows, marked = index.holders, scratch.rows, scratch.marked
     if frequent < need:
         groups = mark_rare(scratch, at, end, words)

@@ -13,6 +13,8 @@ from numba import types
 from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 
+from qbench.compiling import spread
+
 cgutils: Any = _cgutils  # not annotated
 
 LANES = 64
@@ -61,14 +63,10 @@ def _mark(
         def at(base: Any, index: Any, kind: Any) -> Any:
             return builder.gep(base, [index], source_etype=kind)
 
-        def spread(value: Any) -> Any:
-            one = builder.insert_element(numbers(ir.Undefined), value, ir.IntType(32)(0))
-            return builder.shuffle_vector(one, numbers(ir.Undefined), ir.VectorType(ir.IntType(32), LANES)(None))
-
         _, height, width = cgutils.unpack_tuple(builder, array(0).shape, 3)
         whole = width.type
         first = at(array(0).data, builder.mul(builder.mul(values[1], height), width), _WORD)
-        least = spread(builder.trunc(values[6], number))
+        least = spread(builder, builder.trunc(values[6], number), numbers)
         add = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(numbers, [numbers, numbers]), f"llvm.uadd.sat.v{LANES}i{number.width}"
         )
@@ -83,7 +81,7 @@ def _mark(
                 builder.store(numbers(None), place, align=1)
             with cgutils.for_range(builder, values[4]) as loop:
                 row = builder.load(at(array(2).data, loop.index, _WORD), typ=_WORD)
-                worth = spread(builder.load(at(array(3).data, loop.index, number), typ=number))
+                worth = spread(builder, builder.load(at(array(3).data, loop.index, number), typ=number), numbers)
                 start = builder.add(builder.mul(row, width), word)
                 for k, total in enumerate(totals):
                     bits = builder.load(at(first, builder.add(start, whole(k)), _WORD), typ=_WORD)

@@ -14,12 +14,12 @@ from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from qbench.compiling import spread
 from qbench.quantities.english.parsers.dense_kernel import (
     FLOAT_ONE,
     compiled,
     dot,
     exponential,
-    spread,
     sum_of,
     written_as,
 )

@@ -15,7 +15,7 @@ from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from qbench.compiling import cached, inlined
+from qbench.compiling import cached, inlined, spread
 
 cgutils: Any = _cgutils  # not annotated
 
@@ -25,7 +25,6 @@ COLUMNS = VECTORS * LANES
 _INT, _SUMS = ir.IntType(32), ir.VectorType(ir.IntType(32), LANES)
 _FLOAT = ir.FloatType()
 _FLOATS, _DOUBLES = (ir.VectorType(kind, LANES) for kind in (_FLOAT, ir.DoubleType()))
-_NOUGHTS = _SUMS(None)
 _SUM_OF_TWO_PRODUCTS = "llvm.x86.avx512.vpdpwssd.512"
 """Takes sums, and for each of them two 16-bit integers of a and two of b; adds a0 b0 + a1 b1."""
 
@@ -82,12 +81,6 @@ def _add_up(typing: Any, pairs: Any, row: Any, panels: Any, panel: Any, sums: An
         return context.get_dummy_value()
 
     return types.void(pairs, row, panels, panel, sums), generate
-
-
-def spread(builder: Any, number: Any, vector: Any) -> Any:
-    """A vector of that type, of one number."""
-    nothing = vector(ir.Undefined)
-    return builder.shuffle_vector(builder.insert_element(nothing, number, _INT(0)), nothing, _NOUGHTS)
 
 
 def written_as(builder: Any, vector: Any, place: Any) -> None:
