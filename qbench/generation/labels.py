@@ -21,6 +21,7 @@ from qbench.quantities.concept_match import concept_grade, stated_concept
 from qbench.quantities.conditions import BROKEN, MET, RELATIVE_TOLERANCE, UNDECIDED, verdicts
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Condition, Quantity
+from qbench.quantities.units import PER
 
 FEW = 4
 """With fewer relevant sentences than this, it does not matter whether they are of one document."""
@@ -213,11 +214,13 @@ def _counting(condition: Condition, mentions: Mentions) -> NDArray[np.int64]:
 def neighbours(base: str, bases: Iterable[str]) -> list[str]:
     """The units among `bases` that may say the same as `base`, but do not compare with it.
 
-    A bare number may stand for an amount ("revenues 12 mln"), a rate for its amount ("cents a share", "cents"), a time
-    for an age.
+    A bare number may stand for an amount ("revenues 12 mln"), a rate for its amount ("cents a share", "cents") or for
+    its number ("visitors per hour", "per hour"), a time for an age.
 
     >>> neighbours("dollar", ["", "dollar", "dollar per share", "kilogram"])
     ['', 'dollar per share']
+    >>> neighbours("hertz", ["visitor per second", "metre", "per litre"]), neighbours("plate per litre", ["per litre"])
+    (['visitor per second'], ['per litre'])
     """
     ages = {"year", "second", "year of age"}
     return [
@@ -229,9 +232,17 @@ def neighbours(base: str, bases: Iterable[str]) -> list[str]:
             or not base
             or other.startswith(f"{base} per ")
             or base.startswith(f"{other} per ")
+            or other.endswith(_rate_of(base))
+            or base.endswith(_rate_of(other))
             or {base, other} <= ages
         )
     ]
+
+
+def _rate_of(base: str) -> tuple[str, ...]:
+    """How the units end that say what is counted, where `base` says by what alone."""
+    by_time = base == "hertz"
+    return (f" {base}",) if base.startswith(PER) else (" per second",) if by_time else ()
 
 
 def _surely_broken(condition: Condition, docs: NDArray[np.int64], mentions: Mentions) -> NDArray[np.bool_]:

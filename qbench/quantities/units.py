@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 UNITS_FILE = Path(__file__).parent / "data" / "units.txt"
 FACTORS_FILE = Path(__file__).parent / "data" / "unit_factors.txt"
+PER = "per "
+"""What names of units begin with that say by what a number is measured, and not what: "12 per day"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from qbench.number_sets import sorted_set
 from qbench.quantities.languages import language_package
 from qbench.quantities.types import MENTION_COMPARATORS
-from qbench.quantities.units import Units
+from qbench.quantities.units import PER, Units
 from qbench.retrieval.analysis import first_seen, token_ids, tokenized
 from qbench.retrieval.mentions import DocumentMentions
 from qbench.retrieval.rates import amount_of
@@ -218,8 +218,8 @@ def _document_counts(texts: Texts, terms: int) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=10_000)
 def unit_kind(name: str, units: Units) -> int:
-    """The kind of a unit, `OTHER` to `YEAR`."""
-    if not name:
+    """The kind of a unit, `OTHER` to `YEAR`; a number by something, "per day", is a bare one."""
+    if not name or name.startswith(PER):
         return BARE
     unit = units.get(name)
     if unit.family == "count":

@@ -1,17 +1,20 @@
-"""Rates of money and of counted things per time, which texts and queries also state without the period."""
+"""Rates that texts and queries also state without what they are measured by: of money, of counted things, of numbers."""
 
 from __future__ import annotations
 
-from qbench.quantities.units import Units
+from qbench.quantities.units import PER, Units
 
 _FAMILIES = ("currency per time", "count per time")
 
 
 def amount_of(name: str, units: Units) -> tuple[str, float] | None:
-    """The base unit of the amount in a period, and what turns base values of the rate into the amount's.
+    """The base unit of the amount in one period, and what turns base values of the rate into the amount's.
 
-    "dollar" and 31,557,600 for "dollar per year", whose base unit is the dollar per second; None for other units.
+    "dollar" and 31,557,600 for "dollar per year", whose base unit is the dollar per second; "" and 60 for "per minute",
+    and likewise for "per litre" and the like; None for other units.
     """
+    if name.startswith(PER):
+        return "", 1 / units.get(name).factor
     above, per, _ = name.rpartition(" per ")
     if not per or (rate := units.get(name)).family not in _FAMILIES:
         return None

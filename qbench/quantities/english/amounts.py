@@ -19,7 +19,7 @@ from qbench.quantities.english.tokens import HYPHENS, Token, glued, past_bracket
 from qbench.quantities.english.unit_forms import UnitReader
 from qbench.quantities.english.written import STARTERS, and_fraction, is_part
 from qbench.quantities.types import Span
-from qbench.quantities.units import Unit, Units
+from qbench.quantities.units import PER, Unit, Units
 
 SHORTEST = 2
 """Letters of a unit behind brackets, "2.8 (10.7) days": one may be anything."""
@@ -170,8 +170,9 @@ class AmountFinder:
             return
         a, b = amounts[-2:]
         gap = [t.low for t in tokens[a.last : b.first]]
-        if b.bare and gap in _TO_MORE and a.first < a.number.first:
-            unit, last, span = self.forms.compound(tokens, text, a.unit, b.last, None)
+        if gap in _TO_MORE and a.first < a.number.first and (b.bare or b.unit.name.startswith(PER)):
+            end = b.last if b.bare else b.number.last
+            unit, last, span = self.forms.compound(tokens, text, a.unit, end, None)
             if unit.family != "currency":
                 amounts[-1] = replace(b, unit=unit, last=last, unit_span=span, how=(*b.how, "rate"))
             return

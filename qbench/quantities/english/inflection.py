@@ -14,8 +14,10 @@ def plural(noun: str) -> str:
     ('employees', 'companies', 'boxes', 'square inches', 'miles per hour')
     >>> plural("laptop for gamers")
     'laptops for gamers'
+    >>> plural("per hour")
+    'per hour'
     """
-    if not noun:
+    if not noun or noun.startswith("per "):
         return noun
     if joint := _PHRASE.search(noun):
         return plural(noun[: joint.start()]) + noun[joint.start() :]

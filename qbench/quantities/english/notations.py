@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS, LABELS, SCALES
-from qbench.quantities.english.tokens import Token, glued
+from qbench.quantities.english.tokens import HYPHENS, Token, glued
 
 _TAKES_COMMA = frozenset(
     "% ‰ ° € £ ¥ eur euro euros usd gbp chf sek nok dkk pln czk huf dollars dollar pounds kroner kronor francs marks "
@@ -21,7 +21,10 @@ _PRICED = frozenset("€ eur euro chf sek nok dkk pln czk huf kr zł".split())
 """Currencies that are written behind amounts whose thousands stand apart: "1 299 €"."""
 _OFFERS = frozenset("cost costs price priced prices paid pay pays worth now only sold spent spend earned".split())
 """Words before a price, none of which names a thing with a number of its own ("phone 15 128 €")."""
-_JOINS = frozenset({"and", "to", "or"})
+_DASHES = HYPHENS | {"–"}
+_JOINS = _DASHES | {"and", "to", "or"}
+_BEFORE = _DASHES | frozenset("(,:~≈<>")
+"""Marks after which thousands may stand apart."""
 _LONGEST_GROUPS = 4
 _TERM, _GESTATION = 45, frozenset("week weeks wk wks gestation gestational".split())
 _REACH = 8
@@ -110,14 +113,16 @@ def _spaced(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | None:
         return None
     before = tokens[i - 1] if i else None
     if before is not None and not money:
-        if before.kind == "number" or before.low in LABELS or not (before.text.islower() or before.text in "(,:~≈<>"):
+        if before.kind == "number" or before.low in LABELS or not (before.text.islower() or before.text in _BEFORE):
             return None
     after = tokens[last] if last < len(tokens) else None
     counts = after is None or after.kind == "mark" or after.low in FUNCTION_WORDS
     if not money and not (counts and last - i > 2):
         counts = after is not None and (after.low in _COUNTED or _is_plural(after) or _is_price(before, after))
         if not counts and after is not None and after.low in _JOINS and last + 1 < len(tokens):
-            counts = _spaced(tokens, last + 1, money=False) is not None  # "from 1 200 to 1 500 €"
+            counts = (
+                _spaced(tokens, last + 1, money=False) is not None
+            )  # "1 200 to 1 500 €", "1 200-1 500 €", "1 200-1 500 €"
     return Notation(float(text), last, text, "digits") if counts else None
 
 

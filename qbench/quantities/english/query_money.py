@@ -48,7 +48,12 @@ PAID = frozenset("euro euros eur dollar dollars usd bucks pound pounds gbp quid"
 _COUNTED = frozenset(("", "currency"))
 PRINTERS = ("printer", "laserjet", "inkjet", "scanner", "copier")
 """What puts out pages: so many "ppm" are pages a minute."""
-PERSONS = frozenset("people person man woman child user viewer follower voter visitor".split())
+MANY = frozenset(
+    "people person man woman child user viewer follower voter visitor inhabitant resident citizen employee worker "
+    "passenger tourist subscriber customer member fan student reader listener player share vote download stream "
+    "household".split()
+)
+"""What is counted by the million, and not by the metre: "over 1.5m inhabitants"."""
 DEAR = 1000
 """So many pounds are money whether they are bounded or not."""
 THINGS = frozenset("kg g lb lbs cm mm m w v inch inches litre litres lumens".split())
@@ -150,7 +155,7 @@ def _bare(quantity: Quantity) -> Quantity:
 
 def _is_of_metres(tokens: Sequence[Token], quantity: Quantity, k: int) -> bool:
     """Whether the "m" of "with 6m eaves", token k, beside which no word speaks for millions, is a metre."""
-    if quantity.family != "count" or quantity.unit in PERSONS:
+    if quantity.family != "count" or quantity.unit.rpartition(" ")[2] in MANY:
         return False
     sense = resolve("m", tokens, k, k + 1)
     return sense is None or sense.scale is None or not sense.cued

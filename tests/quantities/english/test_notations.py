@@ -18,6 +18,8 @@ RULES = get_extractor(ExtractorOptions(spacy_model="none"))
         ("a cost of & euro ; 4.8 million", [(4.8e6, "euro")]),
         ("a cost of x20ac 4.8 million", [(4.8e6, "euro")]),
         ("40 pack-years of smoke", [(40, "pack-year")]),
+        ("a tv at 1 200-1 500 €", [(1200, "euro")]),
+        ("a tv at 900–1 500 euros", [(900, "euro")]),
         # so many of so many are no fraction
         ("9/16 patients liked it", [(9, "patient"), (16, "patient")]),
         ("4/8 in one arm", [(4, ""), (8, "")]),

@@ -23,7 +23,7 @@ def read(query):
         ("clerk 52k pa", "clerk", [("=", 52000, 52000, "")]),
         ("tutor 18.50ph", "tutor", [("=", 18.5, 18.5, "")]),
         ("shops open 9pm", "shops open 9pm", []),
-        ("ahi over 20/hr", "ahi hr", [(">", 20, 20, "")]),
+        ("ahi over 20/hr", "ahi", [(">", 20, 20, "per hour")]),
         ("cherries under 4/kg", "cherries", [("<", 4, 4, "")]),
         ("ferry < £90pppn", "ferry", [("<", 90, 90, "pound sterling")]),
         ("inns $95/night 2 beds", "inns beds", [("=", 95, 95, "dollar per night"), ("=", 2, 2, "bed")]),
@@ -110,7 +110,8 @@ def read(query):
         ("tips for over 55s", "tips", [(">", 55, 55, "year of age")]),
         ("chess rating below 900 clubs", "chess rating clubs", [("<", 900, 900, "")]),
         ("crp 80", "crp", [("=", 80, 80, "")]),
-        ("density above 900 per km2", "density", [(">", 900, 900, "")]),
+        ("town over 1.5m inhabitants", "town inhabitants", [(">", 1.5e6, 1.5e6, "inhabitant")]),
+        ("density above 900 per km2", "density", [(">", 900, 900, "per square kilometre")]),
         # without spaces
         ("parcel under9kg", "parcel", [("<", 9, 9, "kilogram")]),
         ("inn max70€", "inn", [("<=", 70, 70, "euro")]),

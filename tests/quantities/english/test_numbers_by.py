@@ -1,0 +1,60 @@
+"""Numbers by a time, an area, a volume or a mass, of nothing that is named: "12/min", "1,200 per km2", "10^9/L"."""
+
+import pytest
+
+from qbench.quantities.extractors import ExtractorOptions, get_extractor
+from qbench.quantities.units import load_units
+
+RULES = get_extractor(ExtractorOptions(spacy_model="none"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a respiratory rate of 12/min", [(12, "per minute")]),
+        ("a pulse of 80 per minute", [(80, "per minute")]),
+        ("a heart rate > 100 min−1", [(100, "per minute")]),
+        ("a density of 1,200/km2", [(1200, "per square kilometre")]),
+        ("a density of 3,100 per square mile", [(3100, "per square mile")]),
+        ("platelets of 250 × 10⁹/L", [(250e9, "per litre")]),
+        ("a CD4 count < 200/mm3", [(200, "per cubic millimetre")]),
+        ("10^7/ml of spores", [(1e7, "per millilitre")]),
+        ("output of 7,000 per month", [(7000, "per month")]),
+        ("a rate of 3 to 5 per week", [(3, "per week")]),
+        # what is said of the number goes first
+        ("350 cells/mm3", [(350, "cell per cubic millimetre")]),
+        ("rates are EUR 40-60 per hour", [(40, "euro per hour")]),
+        ("a dose of 5 mg per day", [(5, "milligram per day")]),
+        ("sold at 5 per cent", [(5, "percentage")]),
+        # no such thing
+        ("it takes 30 min-1 h", [(30, "minute"), (1, "hour")]),
+        ("open 24/7", []),
+        ("a ratio of 5/3", [(5, ""), (3, "")]),
+        ("disclosures relate to 40/s/ A. Clerk", [(40, "")]),
+        ("12 per 100,000 of them", [(12, "")]),
+    ],
+)
+def test_texts(text, expected):
+    found = [(q.value, q.unit) for q in RULES.extract(text)]
+    assert found == [(pytest.approx(value, rel=1e-9), unit) for value, unit in expected]
+
+
+@pytest.mark.parametrize(
+    ("query", "words", "expected"),
+    [
+        ("heart rate above 100/min", "heart rate", (">", 100, "per minute")),
+        ("cities over 1,500 per km2", "cities", (">", 1500, "per square kilometre")),
+        ("platelets under 150 x 10^9/l", "platelets", ("<", 150e9, "per litre")),
+    ],
+)
+def test_queries(query, words, expected):
+    parsed = RULES.parse_query(query)
+    assert parsed.terms == words
+    assert [(c.comparator, c.value, c.unit) for c in parsed.conditions] == [expected]
+
+
+def test_they_compare_by_what_they_are_measured_by():
+    units = load_units()
+    assert units.convert(1, "per square kilometre", "per square mile") == pytest.approx(2.58999, rel=1e-5)
+    assert units.convert(150, "per microlitre", "cell per cubic millimetre") == pytest.approx(150)
+    assert units.convert(72, "per minute", "beat per minute") == pytest.approx(72)
