@@ -1,4 +1,4 @@
-"""Rates that texts and queries also state without what they are measured by: of money, of counted things, of numbers."""
+"""Rates that are also stated without what they are measured by: of money, of counted things, of numbers."""
 
 from __future__ import annotations
 
