@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ from qbench.work.tasks import Chunk, Engine, Shard, Task, payload_of
 SENTENCES = 256
 """Number of sentences in a chunk, the unit of work and of resuming."""
 _ROWS = 20_000
-"""Number of sentences of the index in memory at once."""
+"""Number of rows of each table of the index in memory at once."""
 
 
 @dataclass(frozen=True)
@@ -195,15 +197,32 @@ def _chunk(sentences: list[Any]) -> Chunk:
 
 
 def _sentences(source: Index) -> Iterator[list[Any]]:
-    """[doc_id, source_id, text, rows] of each sentence with mentions, a slice of the index at a time."""
-    sentences, quantities = source.sentences(), source.quantities()
-    for start in range(0, int(source.collected(sentences.select(pl.len())).item()), _ROWS):
-        texts = source.collected(sentences.slice(start, _ROWS).select("doc_id", "source_id", "text"))
-        mentions: dict[str, list[dict[str, Any]]] = {}
-        rows = source.collected(quantities.join(texts.lazy().select("doc_id"), on="doc_id", how="semi"))
-        for row in rows.iter_rows(named=True):
-            mentions.setdefault(row["doc_id"], []).append(row)
-        for doc_id, source_id, text in texts.iter_rows():
-            if doc_id in mentions:
-                ordered = sorted(mentions[doc_id], key=lambda row: (row["value_start"], row["value_end"]))
-                yield [doc_id, source_id, text, ordered]
+    """[doc_id, source_id, text, rows] of each sentence with mentions.
+
+    Sentences and mentions are both in the order of the corpus, and each table is read once, some rows at a time.
+
+    Raises:
+        InputError: a mention's sentence is not where the order has it.
+    """
+    mentions = groupby(_rows(source, source.quantities()), key=itemgetter("doc_id"))
+    sentence, rows = next(mentions, _NONE)
+    for text in _rows(source, source.sentences().select("doc_id", "source_id", "text")):
+        if text["doc_id"] == sentence:
+            yield [*text.values(), sorted(rows, key=itemgetter("value_start", "value_end"))]
+            sentence, rows = next(mentions, _NONE)
+    if sentence is not None:
+        raise InputError(
+            "quantities of no sentence, or not in the order of the sentences",
+            file=source.path,
+            value=sentence,
+            remedy="Build the index again",
+        )
+
+
+_NONE: tuple[None, Iterator[dict[str, Any]]] = (None, iter(()))
+
+
+def _rows(source: Index, table: pl.LazyFrame) -> Iterator[dict[str, Any]]:
+    """The rows of a table of an index, in order."""
+    for start in range(0, int(source.collected(table.select(pl.len())).item()), _ROWS):
+        yield from source.collected(table.slice(start, _ROWS)).iter_rows(named=True)

@@ -1,10 +1,13 @@
 """From an index, or a table, to descriptions on disk."""
 
 import json
+import shutil
 
+import polars as pl
 import pytest
 
 from qbench.errors import InputError, MissingPackageError, OptionError, UnknownNameError
+from qbench.index.disk import QUANTITIES
 from qbench.mining import describe as module
 from qbench.mining.describe import Descriptions, describe
 from qbench.mining.description_table import import_descriptions
@@ -30,6 +33,7 @@ def test_a_row_for_each_fact(descriptions):
 
 def test_the_same_bytes_whatever_the_workers_and_the_chunks(index, descriptions, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "SENTENCES", 7)
+    monkeypatch.setattr(module, "_ROWS", 11)
     other = describe(index, tmp_path / "other", workers=2)
     assert (other.path / DESCRIPTIONS).read_bytes() == (descriptions.path / DESCRIPTIONS).read_bytes()
 
@@ -87,6 +91,18 @@ def test_a_damaged_table_is_told(index, tmp_path):
     reseal(found.path)
     with pytest.raises(InputError, match="not a readable Parquet file"):
         Descriptions.open(found.path).read()
+
+
+@pytest.mark.parametrize("orphan", [False, True])
+def test_quantities_out_of_order_are_told(index, tmp_path, orphan):
+    copy = tmp_path / "index"
+    shutil.copytree(index, copy)
+    table = pl.read_parquet(copy / QUANTITIES)
+    changed = table.with_columns(doc_id=pl.lit("nobody")) if orphan else table.reverse()
+    changed.write_parquet(copy / QUANTITIES)
+    reseal(copy)
+    with pytest.raises(InputError, match="not in the order of the sentences"):
+        describe(copy, tmp_path / "d", workers=1)
 
 
 def test_rows_of_a_table_with_the_same_sentence_share_it(tmp_path):
