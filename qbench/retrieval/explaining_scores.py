@@ -11,7 +11,7 @@ filter          the score, where for each condition a mention satisfies it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,7 @@ from qbench.retrieval.bench import Bench
 from qbench.retrieval.explaining import bench_of, positions_of, query_of, scored, shown
 from qbench.retrieval.finishing import Conditions, best_of, filtered, with_quantity_score
 from qbench.retrieval.rankers import Candidates, Ranker, Search, TermRanker, TermScore
-from qbench.retrieval.rates import amount_of
+from qbench.retrieval.rates import comparable
 from qbench.retrieval.systems import System
 from qbench.retrieval.types import ConditionSource
 from qbench.scoring.fusion import normalised
@@ -177,23 +177,13 @@ class _Scoring:
     def _mentions(self, doc: int, condition: Condition, unit: float) -> list[ComparedMention]:
         found = []
         for mention in self.bench.mentions.of(doc):
-            one = self._comparable(mention, condition)
+            one = comparable(mention, condition, self.bench.units)
             if one is None:
                 continue
             ends = np.array([one.base_value]), np.array([one.base_high]), np.array([one.comparator], object)
             score = float(phi(self.family, condition, *ends, unit)[0]) if self.family else None
             found.append(ComparedMention(mention, bool(verdicts(*ends, condition)[0] == MET), score))
         return sorted(found, key=lambda each: (not each.satisfies, -(each.phi or 0.0)))
-
-    def _comparable(self, mention: Quantity, condition: Condition) -> Quantity | None:
-        """The mention in the base unit of a condition: as it is, or a rate as the amount in one period."""
-        if mention.base_unit == condition.base_unit:
-            return mention
-        amount = amount_of(mention.unit, self.bench.units)
-        if amount is None or amount[0] != condition.base_unit:
-            return None
-        values = mention.base_value * amount[1], mention.base_high * amount[1]
-        return replace(mention, base_unit=amount[0], base_value=values[0], base_high=values[1])
 
 
 def _scoring(bench: Bench, system: System, query: Query, source: ConditionSource) -> _Scoring:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from qbench.quantities.types import Condition, Quantity
 from qbench.quantities.units import PER, Units
 
 _FAMILIES = ("currency per time", "count per time")
@@ -19,3 +22,14 @@ def amount_of(name: str, units: Units) -> tuple[str, float] | None:
     if not per or (rate := units.get(name)).family not in _FAMILIES:
         return None
     return units.get(above).base_unit, units.get(above).factor / rate.factor
+
+
+def comparable(mention: Quantity, condition: Condition, units: Units) -> Quantity | None:
+    """The mention in the base unit of a condition: as it is, or a rate as the amount in one period; None for others."""
+    if mention.base_unit == condition.base_unit:
+        return mention
+    amount = amount_of(mention.unit, units)
+    if amount is None or amount[0] != condition.base_unit:
+        return None
+    values = mention.base_value * amount[1], mention.base_high * amount[1]
+    return replace(mention, base_unit=amount[0], base_value=values[0], base_high=values[1])

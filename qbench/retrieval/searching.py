@@ -16,11 +16,13 @@ from qbench.index.disk import Index
 from qbench.progress import Progress, silent
 from qbench.quantities.conditions import verdict
 from qbench.quantities.types import Condition, Quantity, Span, quantity_schema
+from qbench.quantities.units import Units
 from qbench.retrieval.bench import Bench
 from qbench.retrieval.explaining import bench_of
 from qbench.retrieval.grammar import parse_system
 from qbench.retrieval.jobs import Job
 from qbench.retrieval.pipeline import Pipeline
+from qbench.retrieval.rates import comparable
 from qbench.store import MANIFEST, read_manifest
 
 if TYPE_CHECKING:
@@ -132,8 +134,14 @@ def as_benchmark(index: Index) -> Benchmark:
 
 def _hit(bench: Bench, doc: int, score: float, conditions: Sequence[Condition]) -> Hit:
     mentions = bench.mentions.of(doc) if conditions else ()
-    met = [_span(one) for one in mentions if any(verdict(one, condition) == "met" for condition in conditions)]
+    met = [_span(one) for one in mentions if any(_meets(one, condition, bench.units) for condition in conditions)]
     return Hit(bench.corpus["doc_id"][doc], bench.corpus["passage"][doc], score, tuple(sorted(set(met))))
+
+
+def _meets(mention: Quantity, condition: Condition, units: Units) -> bool:
+    """Whether a mention meets a condition, a rate as the amount in one period, too: rankings compare both."""
+    compared = comparable(mention, condition, units)
+    return compared is not None and verdict(compared, condition) == "met"
 
 
 def _span(mention: Quantity) -> Span:

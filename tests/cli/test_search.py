@@ -85,6 +85,14 @@ def test_an_index_with_units_of_its_own_reads_queries_with_them(tmp_path):
     assert [hit.text[slice(*span)] for span in hit.met] == ["20 zork"]
 
 
+def test_a_rate_is_marked_where_its_number_meets_the_query(tmp_path):
+    rows = [{"doc_id": "a", "text": "The pulse was 110/min."}, {"doc_id": "b", "text": "The pulse was 85/min."}]
+    (tmp_path / "c.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = build_index(tmp_path / "c.jsonl", tmp_path / "index", workers=1).path
+    ((first, second),) = search(path, ["pulse over 100"])
+    assert (first.text[slice(*first.met[0])], second.met) == ("110/min", ())
+
+
 def test_a_benchmark_in_memory_is_searched(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     benchmark = tiny_benchmark()
