@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from qbench.quantities.english.ages import is_age, is_time_of_life, of_cohort
-from qbench.quantities.english.ambiguity import resolve, scaled
+from qbench.quantities.english.ambiguity import as_kelvin, scaled
 from qbench.quantities.english.dates import is_year, names_a_year
 from qbench.quantities.english.lexicon import FRACTION_MARKS
 from qbench.quantities.english.names import names_model
@@ -14,6 +14,7 @@ from qbench.quantities.english.notquantity import excluded_until
 from qbench.quantities.english.numbers import MINUSES, Number, bracketed, read_number, with_late_scale
 from qbench.quantities.english.p_values import P_VALUE, p_value_name
 from qbench.quantities.english.page_marks import is_between_dashes
+from qbench.quantities.english.ratios import is_estimate
 from qbench.quantities.english.signs import is_negative, sign_length
 from qbench.quantities.english.tokens import HYPHENS, Token, glued, past_brackets
 from qbench.quantities.english.unit_forms import UnitReader
@@ -131,7 +132,7 @@ class AmountFinder:
                 continue
             number = bracketed(tokens, number, money=money)
             if currency is None:
-                number = scaled(tokens, _kelvin(tokens, number))
+                number = scaled(tokens, as_kelvin(tokens, number))
             elif times != 1.0 and not number.scaled:
                 number = number.times(times, number.last)
             goes_on = bool(amounts) and amounts[-1].last == i - 1 and self._goes_on(tokens, text, number, amounts[-1])
@@ -283,6 +284,12 @@ class AmountFinder:
             low, first, last = number.value, number.first, number.last
             return Amount(number, self.units.get(""), first, last, None, low, low, how=(number.rule, P_VALUE)), last
         number, unit, last, span = self._unit_after(tokens, text, number)
+        if (
+            unit is not None
+            and unit.name.startswith(PER)
+            and is_estimate(tokens, number.first, number.last, number.value)
+        ):
+            unit = None
         how = [number.rule] + (["magnitude"] if number.scaled else [])
         if unit is not None:
             how.append("unit after")
@@ -294,11 +301,9 @@ class AmountFinder:
             if unit is None or unit.family != "currency" or (signed and tokens[number.first - 1].text in "$€£"):
                 unit, last, span = currency[0], number.last, (start, end)
                 how.append("unit before")
+        if (end := self._no_amount(tokens, number, unit, goes_on=goes_on)) is not None:
+            return None, end
         if unit is None:
-            if _runs_on(tokens, number) or _is_fragment(tokens, number):
-                return None, max(number.last, number.first + 1) + _runs_on(tokens, number)
-            if self._is_exponent(tokens, number) or (not goes_on and names_model(tokens, number)):
-                return None, number.last
             unit, rule = self._without_unit(tokens, text, number)
             how += [rule] if rule else []
         if unit is not None:
@@ -343,7 +348,9 @@ class AmountFinder:
                 unit, last = thousands[0], number.last + 1
                 span = (tokens[number.last].start, tokens[number.last].end)
                 number = number.times(thousands[1], number.last)
-        if unit is not None and _is_heading(tokens, number, unit, last):
+        if unit is not None and (
+            _is_heading(tokens, number, unit, last) or is_estimate(tokens, number.first, number.last, number.value)
+        ):
             unit, span = None, None
         if unit is None and 0 < number.value < 1 and (of := _of_a(tokens, number)):
             unit, last, span = self.forms.after(tokens, text, replace(number, last=number.last + of))
@@ -388,12 +395,25 @@ class AmountFinder:
             return False  # "fell in calendar 1986 to 15 billion dollars"
         return self.forms.after(tokens, text, other)[0] is not None
 
+    def _no_amount(self, tokens: Sequence[Token], number: Number, unit: Unit | None, *, goes_on: bool) -> int | None:
+        """Where to go on behind a number that is no amount, though no unit says what it measures; None for one."""
+        if unit is not None and not unit.name.startswith(PER):
+            return None
+        if self._is_exponent(tokens, number):
+            return number.last
+        if unit is None and (_runs_on(tokens, number) or _is_fragment(tokens, number)):
+            return max(number.last, number.first + 1) + _runs_on(tokens, number)
+        return number.last if unit is None and not goes_on and names_model(tokens, number) else None
+
     def _is_exponent(self, tokens: Sequence[Token], number: Number) -> bool:
         """Whether a number is what is left of a unit's negative power: the 1 of "12 counts s −1"."""
         k = number.first - 1
         if k < 1 or number.value not in (1, 2, 3) or number.written or tokens[k].text not in MINUSES:
             return False
-        return glued(tokens[k], tokens[k + 1]) and self.units.symbol(tokens[k - 1].text) is not None
+        unit = self.units.symbol(tokens[k - 1].text)
+        if tokens[k].text == "−":
+            unit = unit or self.units.named(tokens[k - 1].low)  # no hyphen, as in "6-foot-2"
+        return unit is not None and glued(tokens[k], tokens[k + 1])
 
 
 _CLOSING = frozenset("more less higher lower fewer above below over under".split())
@@ -431,17 +451,6 @@ def _ends_range_of_money(tokens: Sequence[Token], i: int, amounts: Sequence[Amou
         return False
     before = amounts[-1]
     return before.unit.family == "currency" and before.first < before.number.first and glued(tokens[i - 1], tokens[i])
-
-
-def _kelvin(tokens: Sequence[Token], number: Number) -> Number:
-    """The number without the magnitude of its "K" where the words around make it kelvin: "573.15K, not 300 °C"."""
-    k = number.last - 1
-    if not number.scaled or tokens[k].text != "K" or number.written:
-        return number
-    sense = resolve("K", tokens, k, k + 1)
-    if sense is None or not sense.cued or sense.unit != "kelvin":
-        return number
-    return replace(number, value=number.mantissa, last=k, magnitude=1.0)
 
 
 def _signed(tokens: Sequence[Token], amount: Amount) -> Amount:

@@ -111,6 +111,8 @@ def _compared(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> A
         gap = [t.low for t in tokens[a.last : b.first]]
         if a.bare and a.number.scaled and gap in _SIDES and "." in tokens[b.number.first].text:
             return _with_unit(a, b) if _alike(a.number.mantissa, b.low) else b  # "2.55 mln vs 1.9"
+        if a.bare and tuple(gap) in _COMPARED:
+            break  # "15 days (n = 86 vs 86)"
         if a.bare or a.is_range or a.unit.family in ("date", "age"):
             continue
         if _is_compared(tokens, a, b, gap):

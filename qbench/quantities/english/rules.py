@@ -34,7 +34,7 @@ from qbench.quantities.english.tokens import Token, spans_of, tokenize, words_of
 from qbench.quantities.english.written import STARTERS
 from qbench.quantities.languages import NO_PARSER
 from qbench.quantities.types import ParsedQuery, Quantity
-from qbench.quantities.units import Units
+from qbench.quantities.units import PER, Units
 
 _SIGNS = re.compile(r"[\d" + "".join(FRACTION_MARKS) + "]")
 _WORD = re.compile("[a-z]+")
@@ -216,14 +216,26 @@ def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tupl
         if not (binding.quantity or amount.year or _is_sure(text.tokens, amount, reading)):
             continue
         own = amount
-        lent = None if binding.unit_of is None else text.amounts[binding.unit_of].unit
-        paid = reading.first > 0 and text.tokens[reading.first - 1].low in PAID
-        scored = reading.first < amount.first and text.tokens[reading.first].text in _SIGNED
-        if lent is not None and not _is_part(amount) and not ((paid or scored) and lent.family == "count"):
-            own = replace(own, unit=lent, how=(*own.how, "shared unit"))
+        lent = None if binding.unit_of is None else text.amounts[binding.unit_of]
+        if lent is not None and _shares(text.tokens, amount, lent, reading):
+            own = replace(own, unit=lent.unit, how=(*own.how, "shared unit"))
         yield own, reading._replace(change=binding.change), binding.concept
 
 
+def _shares(tokens: Sequence[Token], amount: Amount, lent: Amount, reading: Modifiers) -> bool:
+    """Whether a bare amount that the binder gives another's unit may have it."""
+    before = tokens[reading.first - 1].low if reading.first else ""
+    scored = reading.first < amount.first and tokens[reading.first].text in _SIGNED
+    if _is_part(amount) or ((before in PAID or scored) and lent.unit.family == "count"):
+        return False
+    if not lent.unit.name.startswith(PER):
+        return True
+    # What a number is by says little of what it counts: only numbers that are listed or compared share it.
+    between = tokens[amount.last : lent.number.first] or tokens[lent.last : amount.number.first]
+    return all(token.kind == "number" or token.low in _LISTED for token in between)
+
+
+_LISTED = frozenset("and or to vs vs. versus from than , ( ) ± - –".split())
 _SIGNED = frozenset("≤ ≥ < > ≦ ≧ ⩽ ⩾".split())
 """Signs between a score and its bound, which counts nothing: "90 patients with a score ≥ 3"."""
 

@@ -26,7 +26,13 @@ RULES = get_extractor(ExtractorOptions(spacy_model="none"))
         ("rates are EUR 40-60 per hour", [(40, "euro per hour")]),
         ("a dose of 5 mg per day", [(5, "milligram per day")]),
         ("sold at 5 per cent", [(5, "percentage")]),
+        ("HR 80 per minute", [(80, "per minute")]),
         # no such thing
+        ("BMI (OR 1.02 per kg/m2) and age", [(1.02, "")]),
+        (
+            "changes of 28 (9) pmol min−1 m−2",
+            [(28, "picomole per minute per square metre"), (9, "picomole per minute per square metre")],
+        ),
         ("it takes 30 min-1 h", [(30, "minute"), (1, "hour")]),
         ("open 24/7", []),
         ("a ratio of 5/3", [(5, ""), (3, "")]),
@@ -58,3 +64,11 @@ def test_they_compare_by_what_they_are_measured_by():
     assert units.convert(1, "per square kilometre", "per square mile") == pytest.approx(2.58999, rel=1e-5)
     assert units.convert(150, "per microlitre", "cell per cubic millimetre") == pytest.approx(150)
     assert units.convert(72, "per minute", "beat per minute") == pytest.approx(72)
+
+
+def test_numbers_in_a_list_share_it_and_others_do_not():
+    reads = get_extractor(ExtractorOptions())
+    stated = "Means were 348,000 and 335,000/µL in patients with AHI ≥ 15/hr on CPAP (n = 86 vs 86)."
+    found = {(q.value, q.unit) for q in reads.extract(stated)}
+    assert {(348_000, "per microlitre"), (335_000, "per microlitre"), (15, "per hour"), (86, "")} <= found
+    assert (86, "per hour") not in found
