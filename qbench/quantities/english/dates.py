@@ -212,12 +212,21 @@ def is_year(tokens: Sequence[Token], number: Number) -> bool:
     year = int(token.text)
     if before is not None and (before.low == "than" or (before.low in _BOUNDS and _closes(tokens, number.last))):
         return False
+    if any(_joins_sides(tokens, k) for k in (number.first - 1, number.last)):
+        return False
     if 2100 < year <= 2200:
         return before is not None and before.low in _FUTURE_CUES
     if not 1500 <= year <= 2100:
         return False
     cue = before is None or before.low in YEAR_CUES or before.text in MONTHS or before.text in ",("
     return cue or year >= 1900
+
+
+def _joins_sides(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k is the x of a size: "1920 x 1080", "2000 × 1500 mm"."""
+    if not 0 < k < len(tokens) - 1 or tokens[k].low not in ("x", "×"):
+        return False
+    return tokens[k - 1].kind == tokens[k + 1].kind == "number"
 
 
 def _day(tokens: Sequence[Token], number: Number) -> int | None:

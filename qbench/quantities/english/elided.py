@@ -61,6 +61,7 @@ def share_elided(tokens: Sequence[Token], amounts: Sequence[Amount]) -> list[Amo
         elif not (amount.number.written and amount.number.value == 1):
             _lend_magnitude(tokens, shared, amount)
             amount = _compared(tokens, shared, amount)
+            amount = _parallel(tokens, shared, amount) if amount.bare else amount
         shared.append(amount)
     return [_spread(tokens, shared[max(0, k - 1) : k], amount) for k, amount in enumerate(shared)]
 
@@ -122,6 +123,27 @@ def _compared(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> A
         if a.unit.family != "ratio":
             break  # what stands further back is not what b goes with
     return _as_first(tokens, before, b)
+
+
+def _parallel(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amount:
+    """The bare amount b with the unit of the one before it, said alike: "79 years for men and 83 for women"."""
+    a = before[-1] if before else None
+    if a is None or not a.unit.name or a.is_range or a.unit.family == "date" or b.last >= len(tokens):
+        return b
+    gap = [t.low for t in tokens[a.last : b.first]]
+    alike = gap[:1] == [tokens[b.last].low] and gap[0] in _OF_WHOM and gap[-1] in _ALSO
+    if not alike or not 2 < len(gap) <= _LONGEST_PARALLEL or not _ENDS.isdisjoint(gap) or not _near(a.low, b.low):
+        return b
+    return replace(b, unit=a.unit, how=(*b.how, "elided unit"))
+
+
+_OF_WHOM = frozenset("for in among at on with during after".split())
+_ALSO = frozenset({"and", "but", "or", ",", "while"})
+_LONGEST_PARALLEL = 8
+
+
+def _near(x: float, y: float) -> bool:
+    return 0 < abs(x) <= 10 * abs(y) and abs(y) <= 10 * abs(x)
 
 
 def _is_compared(tokens: Sequence[Token], a: Amount, b: Amount, gap: list[str]) -> bool:

@@ -20,6 +20,12 @@ RULES = get_extractor(ExtractorOptions(spacy_model="none"))
         ("40 pack-years of smoke", [(40, "pack-year")]),
         ("a tv at 1 200-1 500 €", [(1200, "euro")]),
         ("a tv at 900–1 500 euros", [(900, "euro")]),
+        ("a sheet of 2000 × 1500 mm", [(2000, "millimetre"), (1500, "millimetre")]),
+        ("a grid of 1920 x 1080", [(1920, ""), (1080, "")]),
+        ("it has 2,796 x 1,290 pixels, 460 ppi", [(2796, "pixel"), (1290, "pixel"), (460, "pixel per inch")]),
+        ("79.3 years for men and 83.6 for women", [(79.3, "year"), (83.6, "year")]),
+        ("3.4 kg in boys, 3.2 in girls", [(3.4, "kilogram"), (3.2, "kilogram")]),
+        ("3.4 kg in boys and 3.2 of girls", [(3.4, "kilogram"), (3.2, "")]),
         # so many of so many are no fraction
         ("9/16 patients liked it", [(9, "patient"), (16, "patient")]),
         ("4/8 in one arm", [(4, ""), (8, "")]),
