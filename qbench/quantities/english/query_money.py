@@ -46,8 +46,6 @@ OLDEST = 36
 PAID = frozenset("euro euros eur dollar dollars usd bucks pound pounds gbp quid".split())
 """Words of money; beside them stand amounts of it."""
 _COUNTED = frozenset(("", "currency"))
-PRINTERS = ("printer", "laserjet", "inkjet", "scanner", "copier")
-"""What puts out pages: so many "ppm" are pages a minute."""
 MANY = frozenset(
     "people person man woman child user viewer follower voter visitor inhabitant resident citizen employee worker "
     "passenger tourist subscriber customer member fan student reader listener player share vote download stream "
@@ -71,8 +69,6 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
     unit, per, _ = quantity.unit.partition(" per ")
     if len(tokens) > LONGEST:
         return quantity
-    if quantity.unit == "part per million" and any(t.low.startswith(PRINTERS) for t in tokens):
-        return as_unit(quantity, units.get("page per minute"), units)
     if unit == CALENDAR_YEAR and per:  # "gold above 2000 an ounce"
         return _bare(quantity)
     k = _letter(tokens, quantity)

@@ -236,9 +236,10 @@ class UnitReader:
             return following is not None and following.text == "/" and glued(tokens[last - 1], following)
         if surface not in RISKY_SYMBOLS:
             return True
-        return following is None or (
-            not (following.kind == "word" and following.text[:1].isupper())
-            and (following.text != "." or len(surface) > 1)
+        if following is None or (following.text == "." and last + 1 == len(tokens) and surface.islower()):
+            return True  # "holds 32 l."
+        return not (following.kind == "word" and following.text[:1].isupper()) and (
+            following.text != "." or len(surface) > 1
         )
 
     def _quote_mark(self, tokens: Sequence[Token], text: str, j: int) -> UnitMatch | None:
