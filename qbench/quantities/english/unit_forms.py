@@ -236,11 +236,7 @@ class UnitReader:
             return following is not None and following.text == "/" and glued(tokens[last - 1], following)
         if surface not in RISKY_SYMBOLS:
             return True
-        if following is None or (following.text == "." and last + 1 == len(tokens) and surface.islower()):
-            return True  # "holds 32 l."
-        return not (following.kind == "word" and following.text[:1].isupper()) and (
-            following.text != "." or len(surface) > 1
-        )
+        return _ends_amount(tokens, last, surface)
 
     def _quote_mark(self, tokens: Sequence[Token], text: str, j: int) -> UnitMatch | None:
         """ "5'", '12"': feet and inches, minutes and seconds, if no quotation ends there."""
@@ -287,6 +283,16 @@ class UnitReader:
     def _below(self, tokens: Sequence[Token], text: str, k: int) -> UnitMatch | None:
         """The unit of a denominator that starts at token k."""
         return self._match(tokens, text, k, None)
+
+
+def _ends_amount(tokens: Sequence[Token], last: int, surface: str) -> bool:
+    """Whether a letter that may be anything is a unit before token `last`: at the end of a text, "holds 32 l."."""
+    following = tokens[last] if last < len(tokens) else None
+    if following is None or (following.text == "." and last + 1 == len(tokens) and surface.islower()):
+        return True
+    if following.kind == "word" and following.text[:1].isupper():
+        return False
+    return following.text != "." or len(surface) > 1
 
 
 def _is_size(tokens: Sequence[Token], number: Number, after: Token | None) -> bool:
