@@ -35,6 +35,8 @@ SENTENCES = 256
 """Number of sentences in a chunk, the unit of work and of resuming."""
 _ROWS = 20_000
 """Number of rows of each table of the index in memory at once."""
+_NAMES = 1_000_000
+"""Number of names of sentences in memory at once."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ def _describe(
     source: Index, folder: Path, options: dict[str, Any], workers: int, engine: Engine | None, progress: Progress
 ) -> list[str]:
     """Make the shards of all chunks that have none yet; returns the names of all chunks, in order."""
-    total = int(source.collected(source.quantities().select("doc_id").unique()).height)
+    total = _sentences_with_mentions(source)
     done = 0
 
     def report(chunk: Chunk, shard: Shard | None) -> None:
@@ -217,6 +219,16 @@ def _sentences(source: Index) -> Iterator[list[Any]]:
             value=sentence,
             remedy="Build the index again",
         )
+
+
+def _sentences_with_mentions(source: Index) -> int:
+    """How many there are: those of mentions that follow each other are the same or not."""
+    table, total, before = source.quantities().select("doc_id"), 0, None
+    for start in range(0, int(source.collected(table.select(pl.len())).item()), _NAMES):
+        names = source.collected(table.slice(start, _NAMES))["doc_id"]
+        total += int((names != names.shift()).sum()) + (names[0] != before)
+        before = names[-1]
+    return total
 
 
 _NONE: tuple[None, Iterator[dict[str, Any]]] = (None, iter(()))

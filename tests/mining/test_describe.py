@@ -34,7 +34,11 @@ def test_a_row_for_each_fact(descriptions):
 def test_the_same_bytes_whatever_the_workers_and_the_chunks(index, descriptions, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "SENTENCES", 7)
     monkeypatch.setattr(module, "_ROWS", 11)
-    other = describe(index, tmp_path / "other", workers=2)
+    monkeypatch.setattr(module, "_NAMES", 7)
+    told = []
+    other = describe(index, tmp_path / "other", workers=2, progress=lambda *report: told.append(report))
+    with_mentions = pl.read_parquet(index / QUANTITIES)["doc_id"].n_unique()
+    assert told[-1][:2] == (with_mentions, with_mentions)
     assert (other.path / DESCRIPTIONS).read_bytes() == (descriptions.path / DESCRIPTIONS).read_bytes()
 
 
