@@ -21,7 +21,7 @@ from qbench.quantities.concept_match import concept_grade, stated_concept
 from qbench.quantities.conditions import BROKEN, MET, RELATIVE_TOLERANCE, UNDECIDED, verdicts
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Condition, Quantity
-from qbench.quantities.units import PER
+from qbench.quantities.units import load_units
 
 FEW = 4
 """With fewer relevant sentences than this, it does not matter whether they are of one document."""
@@ -219,7 +219,7 @@ def neighbours(base: str, bases: Iterable[str]) -> list[str]:
 
     >>> neighbours("dollar", ["", "dollar", "dollar per share", "kilogram"])
     ['', 'dollar per share']
-    >>> neighbours("hertz", ["visitor per second", "metre", "per litre"]), neighbours("plate per litre", ["per litre"])
+    >>> neighbours("hertz", ["visitor per second", "metre per second"]), neighbours("plate per litre", ["per litre"])
     (['visitor per second'], ['per litre'])
     """
     ages = {"year", "second", "year of age"}
@@ -232,17 +232,17 @@ def neighbours(base: str, bases: Iterable[str]) -> list[str]:
             or not base
             or other.startswith(f"{base} per ")
             or base.startswith(f"{other} per ")
-            or other.endswith(_rate_of(base))
-            or base.endswith(_rate_of(other))
+            or _number_of(other, base)
+            or _number_of(base, other)
             or {base, other} <= ages
         )
     ]
 
 
-def _rate_of(base: str) -> tuple[str, ...]:
-    """How the units end that say what is counted, where `base` says by what alone."""
-    by_time = base == "hertz"
-    return (f" {base}",) if base.startswith(PER) else (" per second",) if by_time else ()
+def _number_of(rate: str, base: str) -> bool:
+    """Whether a rate says what is counted by what `base` says alone: "visitor per second" and hertz."""
+    top, _, below = rate.rpartition(" per ")
+    return bool(top) and f"per {below}" == ("per second" if base == "hertz" else base) and top not in load_units()
 
 
 def _surely_broken(condition: Condition, docs: NDArray[np.int64], mentions: Mentions) -> NDArray[np.bool_]:

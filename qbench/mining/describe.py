@@ -201,7 +201,7 @@ def _chunk(sentences: list[Any]) -> Chunk:
 def _sentences(source: Index) -> Iterator[list[Any]]:
     """[doc_id, source_id, text, rows] of each sentence with mentions.
 
-    Sentences and mentions are both in the order of the corpus, and each table is read once, some rows at a time.
+    Sentences and mentions are both in the order of the corpus; each table is read through once, some rows at a time.
 
     Raises:
         InputError: a mention's sentence is not where the order has it.

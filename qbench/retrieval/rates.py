@@ -8,18 +8,23 @@ from qbench.quantities.types import Condition, Quantity
 from qbench.quantities.units import PER, Units
 
 _FAMILIES = ("currency per time", "count per time")
+_DENSITIES = ("count per area", "count per volume", "count per mass")
 
 
 def amount_of(name: str, units: Units) -> tuple[str, float] | None:
     """The base unit of the amount in one period, and what turns base values of the rate into the amount's.
 
-    "dollar" and 31,557,600 for "dollar per year", whose base unit is the dollar per second; "" and 60 for "per minute",
-    and likewise for "per litre" and the like; None for other units.
+    "dollar" and 31,557,600 for "dollar per year", whose base unit is the dollar per second. A number by something is a
+    bare number, too ("" and 60 for "per minute"), and so many of something by an area, a volume or a mass are a number
+    by it: "per square metre" and 1 for "house per hectare". None for other units.
     """
     if name.startswith(PER):
         return "", 1 / units.get(name).factor
-    above, per, _ = name.rpartition(" per ")
-    if not per or (rate := units.get(name)).family not in _FAMILIES:
+    above, per, below = name.rpartition(" per ")
+    rate = units.get(name)
+    if per and rate.family in _DENSITIES:
+        return f"per {units.get(below).base_unit}", 1.0
+    if not per or rate.family not in _FAMILIES:
         return None
     return units.get(above).base_unit, units.get(above).factor / rate.factor
 

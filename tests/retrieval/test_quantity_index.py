@@ -145,19 +145,25 @@ def test_what_is_earned_in_a_year_is_found_as_an_amount():
 
 
 def test_a_number_by_a_time_is_found_as_a_number_and_by_any_unit_of_its_kind():
-    texts = ["A pulse of 110/min.", "A pulse of 95 bpm.", "A density of 900/km2.", "A score of 120."]
+    texts = [
+        "A pulse of 110/min.",
+        "A pulse of 95 bpm.",
+        "A density of 900/km2.",
+        "A score of 120.",
+        "950 people per km2",
+    ]
     extractor = get_extractor(ExtractorOptions(spacy_model="none"))
-    rows = [to_row(doc, extractor.extract(text)[0]) for doc, text in zip("abcd", texts, strict=True)]
-    index = build_quantity_index(pl.DataFrame(rows, quantity_schema()), pl.Series(list("abcd")), extractor.units)
+    rows = [to_row(doc, extractor.extract(text)[0]) for doc, text in zip("abcde", texts, strict=True)]
+    index = build_quantity_index(pl.DataFrame(rows, quantity_schema()), pl.Series(list("abcde")), extractor.units)
 
     def found(query):
         (asked,) = extractor.parse_query(query).conditions
-        return "".join(doc for doc, met in zip("abcd", index.satisfied([asked]), strict=True) if met)
+        return "".join(doc for doc, met in zip("abcde", index.satisfied([asked]), strict=True) if met)
 
     assert found("pulse over 100") == "acd"
     assert found("pulse over 90 per minute") == "ab"
     assert found("pulse over 100 bpm") == "a"
-    assert found("density over 2,000 per square mile") == "c"
+    assert found("density over 2,000 per square mile") == "ce"
 
 
 def test_an_unknown_family_is_refused():

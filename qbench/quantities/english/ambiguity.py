@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -87,17 +87,6 @@ def scaled(tokens: Sequence[Token], number: Number) -> Number:
     if tokens[k].start - tokens[k - 1].end > 1 or (scale := is_magnitude(tokens[k].text, tokens, k)) is None:
         return number
     return number.times(scale, k + 1)
-
-
-def as_kelvin(tokens: Sequence[Token], number: Number) -> Number:
-    """The number without the magnitude of its "K" where the words around make it kelvin: "573.15K, not 300 °C"."""
-    k = number.last - 1
-    if not number.scaled or tokens[k].text != "K" or number.written:
-        return number
-    sense = resolve("K", tokens, k, k + 1)
-    if sense is None or not sense.cued or sense.unit != "kelvin":
-        return number
-    return replace(number, value=number.mantissa, last=k, magnitude=1.0)
 
 
 def is_magnitude(surface: str, tokens: Sequence[Token], k: int) -> float | None:

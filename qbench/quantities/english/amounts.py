@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from qbench.quantities.english.ages import is_age, is_time_of_life, of_cohort
-from qbench.quantities.english.ambiguity import as_kelvin, scaled
+from qbench.quantities.english.ambiguity import resolve, scaled
 from qbench.quantities.english.dates import is_year, names_a_year
 from qbench.quantities.english.lexicon import FRACTION_MARKS
 from qbench.quantities.english.names import names_model
@@ -14,13 +14,12 @@ from qbench.quantities.english.notquantity import excluded_until
 from qbench.quantities.english.numbers import MINUSES, Number, bracketed, read_number, with_late_scale
 from qbench.quantities.english.p_values import P_VALUE, p_value_name
 from qbench.quantities.english.page_marks import is_between_dashes
-from qbench.quantities.english.ratios import is_estimate
 from qbench.quantities.english.signs import is_negative, sign_length
 from qbench.quantities.english.tokens import HYPHENS, Token, glued, past_brackets
 from qbench.quantities.english.unit_forms import UnitReader
 from qbench.quantities.english.written import STARTERS, and_fraction, is_part
 from qbench.quantities.types import Span
-from qbench.quantities.units import PER, Unit, Units
+from qbench.quantities.units import Unit, Units
 
 SHORTEST = 2
 """Letters of a unit behind brackets, "2.8 (10.7) days": one may be anything."""
@@ -132,7 +131,7 @@ class AmountFinder:
                 continue
             number = bracketed(tokens, number, money=money)
             if currency is None:
-                number = scaled(tokens, as_kelvin(tokens, number))
+                number = scaled(tokens, _kelvin(tokens, number))
             elif times != 1.0 and not number.scaled:
                 number = number.times(times, number.last)
             goes_on = bool(amounts) and amounts[-1].last == i - 1 and self._goes_on(tokens, text, number, amounts[-1])
@@ -171,9 +170,8 @@ class AmountFinder:
             return
         a, b = amounts[-2:]
         gap = [t.low for t in tokens[a.last : b.first]]
-        if gap in _TO_MORE and a.first < a.number.first and (b.bare or b.unit.name.startswith(PER)):
-            end = b.last if b.bare else b.number.last
-            unit, last, span = self.forms.compound(tokens, text, a.unit, end, None)
+        if b.bare and gap in _TO_MORE and a.first < a.number.first:
+            unit, last, span = self.forms.compound(tokens, text, a.unit, b.last, None)
             if unit.family != "currency":
                 amounts[-1] = replace(b, unit=unit, last=last, unit_span=span, how=(*b.how, "rate"))
             return
@@ -284,12 +282,6 @@ class AmountFinder:
             low, first, last = number.value, number.first, number.last
             return Amount(number, self.units.get(""), first, last, None, low, low, how=(number.rule, P_VALUE)), last
         number, unit, last, span = self._unit_after(tokens, text, number)
-        if (
-            unit is not None
-            and unit.name.startswith(PER)
-            and is_estimate(tokens, number.first, number.last, number.value)
-        ):
-            unit = None
         how = [number.rule] + (["magnitude"] if number.scaled else [])
         if unit is not None:
             how.append("unit after")
@@ -301,9 +293,12 @@ class AmountFinder:
             if unit is None or unit.family != "currency" or (signed and tokens[number.first - 1].text in "$€£"):
                 unit, last, span = currency[0], number.last, (start, end)
                 how.append("unit before")
-        if (end := self._no_amount(tokens, number, unit, goes_on=goes_on)) is not None:
-            return None, end
         if unit is None:
+            runs_on = _runs_on(tokens, number) and self.forms.per(tokens, text, number.last) is None  # not "12s−1"
+            if runs_on or _is_fragment(tokens, number):
+                return None, max(number.last, number.first + 1) + runs_on
+            if self._is_exponent(tokens, number) or (not goes_on and names_model(tokens, number)):
+                return None, number.last
             unit, rule = self._without_unit(tokens, text, number)
             how += [rule] if rule else []
         if unit is not None:
@@ -348,9 +343,7 @@ class AmountFinder:
                 unit, last = thousands[0], number.last + 1
                 span = (tokens[number.last].start, tokens[number.last].end)
                 number = number.times(thousands[1], number.last)
-        if unit is not None and (
-            _is_heading(tokens, number, unit, last) or is_estimate(tokens, number.first, number.last, number.value)
-        ):
+        if unit is not None and _is_heading(tokens, number, unit, last):
             unit, span = None, None
         if unit is None and 0 < number.value < 1 and (of := _of_a(tokens, number)):
             unit, last, span = self.forms.after(tokens, text, replace(number, last=number.last + of))
@@ -394,16 +387,6 @@ class AmountFinder:
         if other is None or (other.scaled and tokens[k].low == "to"):
             return False  # "fell in calendar 1986 to 15 billion dollars"
         return self.forms.after(tokens, text, other)[0] is not None
-
-    def _no_amount(self, tokens: Sequence[Token], number: Number, unit: Unit | None, *, goes_on: bool) -> int | None:
-        """Where to go on behind a number that is no amount, though no unit says what it measures; None for one."""
-        if unit is not None and not unit.name.startswith(PER):
-            return None
-        if self._is_exponent(tokens, number):
-            return number.last
-        if unit is None and (_runs_on(tokens, number) or _is_fragment(tokens, number)):
-            return max(number.last, number.first + 1) + _runs_on(tokens, number)
-        return number.last if unit is None and not goes_on and names_model(tokens, number) else None
 
     def _is_exponent(self, tokens: Sequence[Token], number: Number) -> bool:
         """Whether a number is what is left of a unit's negative power: the 1 of "12 counts s −1"."""
@@ -451,6 +434,17 @@ def _ends_range_of_money(tokens: Sequence[Token], i: int, amounts: Sequence[Amou
         return False
     before = amounts[-1]
     return before.unit.family == "currency" and before.first < before.number.first and glued(tokens[i - 1], tokens[i])
+
+
+def _kelvin(tokens: Sequence[Token], number: Number) -> Number:
+    """The number without the magnitude of its "K" where the words around make it kelvin: "573.15K, not 300 °C"."""
+    k = number.last - 1
+    if not number.scaled or tokens[k].text != "K" or number.written:
+        return number
+    sense = resolve("K", tokens, k, k + 1)
+    if sense is None or not sense.cued or sense.unit != "kelvin":
+        return number
+    return replace(number, value=number.mantissa, last=k, magnitude=1.0)
 
 
 def _signed(tokens: Sequence[Token], amount: Amount) -> Amount:

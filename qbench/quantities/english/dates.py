@@ -223,10 +223,10 @@ def is_year(tokens: Sequence[Token], number: Number) -> bool:
 
 
 def _joins_sides(tokens: Sequence[Token], k: int) -> bool:
-    """Whether token k is the x of a size: "1920 x 1080", "2000 × 1500 mm"."""
+    """Whether token k is the x of a size, "1920 x 1080", "2000 × 1500 mm"; "3 x 2010" are three of a year."""
     if not 0 < k < len(tokens) - 1 or tokens[k].low not in ("x", "×"):
         return False
-    return tokens[k - 1].kind == tokens[k + 1].kind == "number"
+    return all(len(side.text) > 2 and side.text[0].isdecimal() for side in (tokens[k - 1], tokens[k + 1]))
 
 
 def _day(tokens: Sequence[Token], number: Number) -> int | None:

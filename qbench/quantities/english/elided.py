@@ -128,16 +128,18 @@ def _compared(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> A
 def _parallel(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amount:
     """The bare amount b with the unit of the one before it, said alike: "79 years for men and 83 for women"."""
     a = before[-1] if before else None
-    if a is None or not a.unit.name or a.is_range or a.unit.family == "date" or b.last >= len(tokens):
+    if a is None or not a.unit.name or a.is_range or a.unit.family in ("date", "age") or b.last >= len(tokens):
         return b
     gap = [t.low for t in tokens[a.last : b.first]]
     alike = gap[:1] == [tokens[b.last].low] and gap[0] in _OF_WHOM and gap[-1] in _ALSO
+    alike = alike and tuple(t.low for t in tokens[b.last : b.last + 2]) not in _IDIOMS
     if not alike or not 2 < len(gap) <= _LONGEST_PARALLEL or not _ENDS.isdisjoint(gap) or not _near(a.low, b.low):
         return b
     return replace(b, unit=a.unit, how=(*b.how, "elided unit"))
 
 
 _OF_WHOM = frozenset("for in among at on with during after".split())
+_IDIOMS = frozenset({("in", "number"), ("in", "all"), ("in", "total"), ("in", "a"), ("at", "once")})
 _ALSO = frozenset({"and", "but", "or", ",", "while"})
 _LONGEST_PARALLEL = 8
 

@@ -23,8 +23,6 @@ _OFFERS = frozenset("cost costs price priced prices paid pay pays worth now only
 """Words before a price, none of which names a thing with a number of its own ("phone 15 128 €")."""
 _DASHES = HYPHENS | {"–"}
 _JOINS = _DASHES | {"and", "to", "or"}
-_BEFORE = _DASHES | frozenset("(,:~≈<>")
-"""Marks after which thousands may stand apart."""
 _LONGEST_GROUPS = 4
 _TERM, _GESTATION = 45, frozenset("week weeks wk wks gestation gestational".split())
 _REACH = 8
@@ -113,17 +111,29 @@ def _spaced(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | None:
         return None
     before = tokens[i - 1] if i else None
     if before is not None and not money:
-        if before.kind == "number" or before.low in LABELS or not (before.text.islower() or before.text in _BEFORE):
+        joined = before.text in _DASHES and i > 1 and _ends_low(tokens, i - 2)
+        if not joined and not _may_precede(before):
             return None
     after = tokens[last] if last < len(tokens) else None
     counts = after is None or after.kind == "mark" or after.low in FUNCTION_WORDS
     if not money and not (counts and last - i > 2):
         counts = after is not None and (after.low in _COUNTED or _is_plural(after) or _is_price(before, after))
         if not counts and after is not None and after.low in _JOINS and last + 1 < len(tokens):
-            counts = (
-                _spaced(tokens, last + 1, money=False) is not None
-            )  # "1 200 to 1 500 €", "1 200-1 500 €", "1 200-1 500 €"
+            counts = _spaced(tokens, last + 1, money=False) is not None  # "1 200 to 1 500 €", "1 200-1 500 €"
     return Notation(float(text), last, text, "digits") if counts else None
+
+
+def _may_precede(before: Token) -> bool:
+    """Whether thousands may stand apart after a token."""
+    return before.kind != "number" and before.low not in LABELS and (before.text.islower() or before.text in "(,:~≈<>")
+
+
+def _ends_low(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k ends the lower end of a range in hundreds or thousands: "900-1 500", and not "3-1 500"."""
+    if len(tokens[k].text) != 3 or not tokens[k].text.isdecimal():
+        return False
+    first = k - (k > 0 and _is_group(tokens, k) and tokens[k - 1].text.isdecimal() and len(tokens[k - 1].text) < 4)
+    return not first or _may_precede(tokens[first - 1])
 
 
 def _is_price(before: Token | None, after: Token) -> bool:

@@ -133,8 +133,9 @@ def _followed_by_letters(tokens: Sequence[Token], number: Number) -> int | None:
     if after.text in ("a", "b", "c", "d", "e") and len(tokens[last - 1].text) == 4 and 1900 <= number.value <= 2100:
         return last + 1  # "Li, 2006a"
     whole = "." not in tokens[last - 1].text  # "13.5s" are seconds
-    whole = whole and (beyond is None or beyond.text != "−")  # "12s−1" is per second
-    if after.low in ORDINAL_ENDINGS or (after.text in ("s", "’s", "'s") and number.value >= 10 and whole):
+    inverse = [t.text for t in tokens[last + 1 : last + 3]] == ["−", "1"]  # "12s−1" is per second
+    several = after.text in ("s", "’s", "'s") and number.value >= 10 and whole and not inverse
+    if after.low in ORDINAL_ENDINGS or several:
         return last + 1
     if after.text in ("'", "’") and beyond is not None and beyond.text == "s":
         return last + 2

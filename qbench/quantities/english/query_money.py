@@ -46,10 +46,11 @@ OLDEST = 36
 PAID = frozenset("euro euros eur dollar dollars usd bucks pound pounds gbp quid".split())
 """Words of money; beside them stand amounts of it."""
 _COUNTED = frozenset(("", "currency"))
-MANY = frozenset(
-    "people person man woman child user viewer follower voter visitor inhabitant resident citizen employee worker "
-    "passenger tourist subscriber customer member fan student reader listener player share vote download stream "
-    "household".split()
+PRINTERS = ("printer", "laserjet", "inkjet", "scanner", "copier")
+"""What puts out pages: so many "ppm" are pages a minute."""
+COUNTED_BY_MILLIONS = frozenset(
+    "people person man woman child user viewer follower voter visitor inhabitant resident citizen employee passenger "
+    "tourist subscriber customer student reader listener player share vote download household".split()
 )
 """What is counted by the million, and not by the metre: "over 1.5m inhabitants"."""
 DEAR = 1000
@@ -71,6 +72,8 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
         return quantity
     if unit == CALENDAR_YEAR and per:  # "gold above 2000 an ounce"
         return _bare(quantity)
+    if quantity.unit == "part per million" and any(t.low.startswith(PRINTERS) for t in tokens):
+        return as_unit(quantity, units.get("page per minute"), units)
     k = _letter(tokens, quantity)
     if k and (_is_of_metres(tokens, quantity, k) or _is_beside_money(tokens, quantity, k)):
         return _metres(quantity, units)
@@ -151,7 +154,7 @@ def _bare(quantity: Quantity) -> Quantity:
 
 def _is_of_metres(tokens: Sequence[Token], quantity: Quantity, k: int) -> bool:
     """Whether the "m" of "with 6m eaves", token k, beside which no word speaks for millions, is a metre."""
-    if quantity.family != "count" or quantity.unit.rpartition(" ")[2] in MANY:
+    if quantity.family != "count" or quantity.unit.rpartition(" ")[2] in COUNTED_BY_MILLIONS:
         return False
     sense = resolve("m", tokens, k, k + 1)
     return sense is None or sense.scale is None or not sense.cued

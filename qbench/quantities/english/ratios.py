@@ -22,9 +22,6 @@ _BEFORE, _AFTER = 8, 4
 _MOST = 4
 """Parts of a ratio at most."""
 _YEAR = 4
-_ESTIMATES = frozenset("OR HR RR IRR aOR aHR ratio ratios β coefficient".split())
-"""How much a risk rises."""
-_LARGEST_ESTIMATE = 20
 _LARGE = 1_000
 """From this number on the other side of "1:" is no minute."""
 
@@ -101,9 +98,3 @@ def _near(tokens: Sequence[Token], i: int, last: int, cues: frozenset[str]) -> b
 
 def _divided(tokens: Sequence[Token], i: int, last: int, top: float, bottom: float) -> Notation:
     return Notation(float(f"{top / bottom:.12g}"), last, tokens[i].text if tokens[i].kind == "number" else "1", RATIO)
-
-
-def is_estimate(tokens: Sequence[Token], first: int, last: int, value: float) -> bool:
-    """Whether a number is how much a risk rises by a unit of something: "OR 1.02 per kg/m2"; a pulse is "HR 80"."""
-    ratio = any(token.text in _ESTIMATES for token in tokens[max(0, first - 2) : first])
-    return ratio and value < _LARGEST_ESTIMATE and tokens[last].low == "per"

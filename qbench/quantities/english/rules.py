@@ -18,6 +18,7 @@ from qbench.quantities.english.comparators import Modifiers, read_comparators
 from qbench.quantities.english.composites import compose
 from qbench.quantities.english.concept_words import find_concept
 from qbench.quantities.english.concepts import Concept, MentionTokens
+from qbench.quantities.english.denominators import with_denominators
 from qbench.quantities.english.elided import PAID
 from qbench.quantities.english.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
 from qbench.quantities.english.nouns import count_nouns
@@ -163,7 +164,8 @@ class RulesExtractor:
     def _joined(self, draft: TokenizedText, parse: Parse | None) -> Sequence[Amount]:
         """The amounts of a text with their counted nouns and as ranges."""
         counted = count_nouns(draft.tokens, draft.text, draft.amounts, self._finder.forms, parse)
-        return join(draft.tokens, settle(draft.tokens, counted, self.units, parse))
+        joined = join(draft.tokens, settle(draft.tokens, counted, self.units, parse))
+        return with_denominators(draft.tokens, draft.text, joined, self._finder.forms)
 
     def _explained(self, read: Sequence[ReadText]) -> list[list[Explained]]:
         """The quantities of each text, what belongs to them found for all at once."""
@@ -223,19 +225,13 @@ def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tupl
 
 
 def _shares(tokens: Sequence[Token], amount: Amount, lent: Amount, reading: Modifiers) -> bool:
-    """Whether a bare amount that the binder gives another's unit may have it."""
+    """Whether a bare amount that the binder gives another's unit may have it; what a number is by is of it alone."""
     before = tokens[reading.first - 1].low if reading.first else ""
     scored = reading.first < amount.first and tokens[reading.first].text in _SIGNED
-    if _is_part(amount) or ((before in PAID or scored) and lent.unit.family == "count"):
-        return False
-    if not lent.unit.name.startswith(PER):
-        return True
-    # What a number is by says little of what it counts: only numbers that are listed or compared share it.
-    between = tokens[amount.last : lent.number.first] or tokens[lent.last : amount.number.first]
-    return all(token.kind == "number" or token.low in _LISTED for token in between)
+    counts = (before in PAID or scored) and lent.unit.family == "count"
+    return not (counts or _is_part(amount) or lent.unit.name.startswith(PER))
 
 
-_LISTED = frozenset("and or to vs vs. versus from than , ( ) ± - –".split())
 _SIGNED = frozenset("≤ ≥ < > ≦ ≧ ⩽ ⩾".split())
 """Signs between a score and its bound, which counts nothing: "90 patients with a score ≥ 3"."""
 

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.english.amounts import Amount
-from qbench.quantities.english.compounds import PER_WORDS
 from qbench.quantities.english.nouns import ADJECTIVES, NOUNS, plural_noun
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, abbreviates
 from qbench.quantities.units import Unit, Units
 
 _REACH = 30
-_LISTED = frozenset({",", "and", "or", ",and", ",or"})
+_IN_LISTS = frozenset({",", "and", "or", ",and", ",or"})
 _FINITE = frozenset({"VBD", "VBZ", "VBP", "MD", "VB"})
 
 
@@ -50,9 +49,8 @@ def _shared(tokens: Sequence[Token], a: Amount, b: Amount) -> Unit | None:
     if a.is_range or b.is_range or b.first - a.last > 3:
         return None
     gap = "".join(t.low for t in tokens[a.last : b.first])
-    spelt = any(t.low in PER_WORDS or t.text == "/" for t in tokens[b.number.last : b.last])  # not in "ppi"
-    spelt = spelt or b.how[-1:] == ("shared unit",)
-    if spelt and a.unit.name and b.unit.name.startswith(f"{a.unit.name} per ") and gap in _LISTED:
+    one = b.last == b.number.last + 1 and b.how[-1:] == ("unit after",)  # "1,290 pixels, 460 ppi"
+    if not one and a.unit.name and b.unit.name.startswith(f"{a.unit.name} per ") and gap in _IN_LISTS:
         total = a.number.scaled and not b.number.scaled  # "$606 million, or $0.68 per share"
         return None if total else b.unit
     part = a.bare and b.unit.family == "count" and a.low <= b.low and a.low.is_integer()

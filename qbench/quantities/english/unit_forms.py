@@ -11,7 +11,7 @@ from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS
 from qbench.quantities.english.numbers import MINUSES, Number
 from qbench.quantities.english.tokens import HYPHENS, LINE_ENDS, Token, glued, tokenize
 from qbench.quantities.english.unit_trie import Match, UnitTrie
-from qbench.quantities.units import Unit, Units
+from qbench.quantities.units import PER, Unit, Units
 
 RISKY_SYMBOLS = frozenset(
     (
@@ -109,6 +109,8 @@ class UnitReader:
             if j + 1 < len(tokens) and glued(tokens[j], tokens[j + 1]) and tokens[j + 1].kind != "number":
                 j += 1
                 j += j + 1 < len(tokens) and tokens[j].low == "odd"  # "30-odd km"
+        if (per := self._per(tokens, j)) is not None and _is_power(per):
+            return None, number.last, None  # of "250 min−1" the unit is no minute
         match = self._match(tokens, text, j, number) or self._quote_mark(tokens, text, j)
         match = match or self._glued_letter(tokens, j, number) or self._bracketed(tokens, text, j, number)
         match = match or self._inch(tokens, j, number) or self._glued_pair(tokens, j) or self._pieces(tokens, j, number)
@@ -178,9 +180,31 @@ class UnitReader:
             start, end = tokens[j].start, tokens[match.last - 1].end
             if end - start > 60 or "\n" in text[start:end]:
                 continue
+            if match.unit.name.startswith(PER):
+                continue
             if (unit := self._fitting(tokens, j, match, number)) is not None:
                 return unit, match.last, (start, end)
         return None
+
+    def per(self, tokens: Sequence[Token], text: str, j: int) -> UnitMatch | None:
+        """What a number is by, without a word for what is counted, at token j: the "per minute" of "12/min"."""
+        match = self._per(tokens, j)
+        if match is None:
+            return None
+        unit, last, _ = self._compounds.read(tokens, text, match.unit, match.last, None)
+        return unit, last, (tokens[j].start, tokens[last - 1].end)
+
+    def _per(self, tokens: Sequence[Token], j: int) -> Match | None:
+        if j >= len(tokens) or not self._trie.starts(tokens[j]):
+            return None
+        return next((match for match in self._trie.matches(tokens, j) if self._is_per(tokens, match)), None)
+
+    def _is_per(self, tokens: Sequence[Token], match: Match) -> bool:
+        """Whether a form is one of numbers by something; the "min−1" of "30 min−1 h" is none."""
+        if not match.unit.name.startswith(PER):
+            return False
+        goes_on = match.last < len(tokens) and self._trie.matches(tokens, match.last)
+        return not (_is_power(match) and goes_on)
 
     def _fitting(self, tokens: Sequence[Token], j: int, match: Match, number: Number | None) -> Unit | None:
         """The unit of a match by the words around it; None if it is no unit there."""
@@ -283,6 +307,11 @@ class UnitReader:
     def _below(self, tokens: Sequence[Token], text: str, k: int) -> UnitMatch | None:
         """The unit of a denominator that starts at token k."""
         return self._match(tokens, text, k, None)
+
+
+def _is_power(match: Match) -> bool:
+    """Whether a form is a unit to a negative power, "min−1", "cm-3"."""
+    return match.surface[-2:-1] in MINUSES
 
 
 def _ends_amount(tokens: Sequence[Token], last: int, surface: str) -> bool:

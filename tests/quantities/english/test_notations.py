@@ -25,6 +25,9 @@ RULES = get_extractor(ExtractorOptions(spacy_model="none"))
         ("it has 2,796 x 1,290 pixels, 460 ppi", [(2796, "pixel"), (1290, "pixel"), (460, "pixel per inch")]),
         ("79.3 years for men and 83.6 for women", [(79.3, "year"), (83.6, "year")]),
         ("3.4 kg in boys, 3.2 in girls", [(3.4, "kilogram"), (3.2, "kilogram")]),
+        ("6 kg in weight and 5 in number", [(6, "kilogram"), (5, "")]),
+        ("in 1998 x 3 were sold", [(3, "")]),
+        ("they won 3-1 500 people saw it", [(500, "people")]),
         ("3.4 kg in boys and 3.2 of girls", [(3.4, "kilogram"), (3.2, "")]),
         # so many of so many are no fraction
         ("9/16 patients liked it", [(9, "patient"), (16, "patient")]),

@@ -27,7 +27,20 @@ RULES = get_extractor(ExtractorOptions(spacy_model="none"))
         ("a dose of 5 mg per day", [(5, "milligram per day")]),
         ("sold at 5 per cent", [(5, "percentage")]),
         ("HR 80 per minute", [(80, "per minute")]),
+        ("5-per-second bursts", [(5, "per second")]),
+        ("a rate of 12/cm^3 was found", [(12, "per cubic centimetre")]),
+        # what else gives a unit goes first
+        ("a risk of 1 in 100 per year", [(0.01, "")]),
+        ("between £900 and 1,100 per month", [(900, "pound sterling")]),
+        ("20 cigarettes per day vs 10 per day", [(20, "cigarette per day"), (10, "cigarette per day")]),
+        ("an expense ratio of 8 per cent", [(8, "percentage")]),
+        ("10 mg, 20 mg and 40 mg daily", [(n, "milligram per day") for n in (10, 20, 40)]),
         # no such thing
+        ("he came 3 per week-end", [(3, "")]),
+        ("apt 12/d Main Street", [(12, "")]),
+        ("RR 1.2 per year", [(1.2, "")]),
+        ("the 1920s−1930s were hard", []),
+        ("it takes 30 min−1 h", [(30, "minute"), (1, "hour")]),
         ("BMI (OR 1.02 per kg/m2) and age", [(1.02, "")]),
         (
             "changes of 28 (9) pmol min−1 m−2",
