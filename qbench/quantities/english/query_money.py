@@ -13,6 +13,7 @@ from itertools import pairwise
 from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.ambiguity import resolve
 from qbench.quantities.english.amounts import CALENDAR_YEAR
+from qbench.quantities.english.inflection import singular
 from qbench.quantities.english.query_attributes import families
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import Quantity
@@ -199,10 +200,22 @@ def _millions(tokens: Sequence[Token], quantity: Quantity, words: Sequence[str])
     start = quantity.value_span[1]
     letter = next((t for t in tokens if t.start == start), None)
     home = not HOMES.isdisjoint(words) and LOCAL.isdisjoint(words) and quantity.comparator in ("<", "<=")
-    if letter is None or letter.text != "m" or not (home or _is_of_money(tokens, quantity)):
+    if letter is None or letter.text != "m":
+        return quantity
+    if not (home or _is_of_money(tokens, quantity) or _is_low_end(tokens, tokens.index(letter))):
         return quantity
     low, high, span = quantity.value * 1e6, quantity.high * 1e6, (quantity.value_span[0], letter.end)
     return _bare(replace(quantity, value=low, high=high, value_span=span, unit_span=None))
+
+
+def _is_low_end(tokens: Sequence[Token], k: int) -> bool:
+    """Whether the m at token k ends the lower end of a range in millions: "between 1m and 2m inhabitants"."""
+    following = tokens[k + 1 : k + 5]
+    if len(following) < 4:
+        return False
+    joint, number, letter, noun = following
+    counted = singular(noun.low) in COUNTED_BY_MILLIONS
+    return joint.low in ("and", "to", "-", "–", "or") and number.kind == "number" and letter.text == "m" and counted
 
 
 def _is_of_money(tokens: Sequence[Token], quantity: Quantity) -> bool:

@@ -110,6 +110,8 @@ def read(query):
         ("tips for over 55s", "tips", [(">", 55, 55, "year of age")]),
         ("chess rating below 900 clubs", "chess rating clubs", [("<", 900, 900, "")]),
         ("crp 80", "crp", [("=", 80, 80, "")]),
+        ("cities between 1m and 2m inhabitants", "cities inhabitants", [("between", 1e6, 2e6, "inhabitant")]),
+        ("rope between 1m and 2m", "rope", [("between", 1, 2, "metre")]),
         ("town over 1.5m inhabitants", "town inhabitants", [(">", 1.5e6, 1.5e6, "inhabitant")]),
         ("density above 900 per km2", "density", [(">", 900, 900, "per square kilometre")]),
         # without spaces
