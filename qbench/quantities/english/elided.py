@@ -133,7 +133,7 @@ def _parallel(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> A
     gap = [t.low for t in tokens[a.last : b.first]]
     alike = gap[:1] == [tokens[b.last].low] and gap[0] in _OF_WHOM and gap[-1] in _ALSO
     alike = alike and tuple(t.low for t in tokens[b.last : b.last + 2]) not in _IDIOMS
-    if not alike or not 2 < len(gap) <= _LONGEST_PARALLEL or not _ENDS.isdisjoint(gap) or not _near(a.low, b.low):
+    if not alike or not 2 < len(gap) <= _LONGEST_PARALLEL or not _ENDS.isdisjoint(gap) or not _alike(a.low, b.low):
         return b
     return replace(b, unit=a.unit, how=(*b.how, "elided unit"))
 
@@ -142,10 +142,6 @@ _OF_WHOM = frozenset("for in among at on with during after".split())
 _IDIOMS = frozenset({("in", "number"), ("in", "all"), ("in", "total"), ("in", "a"), ("at", "once")})
 _ALSO = frozenset({"and", "but", "or", ",", "while"})
 _LONGEST_PARALLEL = 8
-
-
-def _near(x: float, y: float) -> bool:
-    return 0 < abs(x) <= 10 * abs(y) and abs(y) <= 10 * abs(x)
 
 
 def _is_compared(tokens: Sequence[Token], a: Amount, b: Amount, gap: list[str]) -> bool:

@@ -71,10 +71,10 @@ def as_money(tokens: Sequence[Token], quantity: Quantity, units: Units) -> Quant
     unit, per, _ = quantity.unit.partition(" per ")
     if len(tokens) > LONGEST:
         return quantity
-    if unit == CALENDAR_YEAR and per:  # "gold above 2000 an ounce"
-        return _bare(quantity)
     if quantity.unit == "part per million" and any(t.low.startswith(PRINTERS) for t in tokens):
         return as_unit(quantity, units.get("page per minute"), units)
+    if unit == CALENDAR_YEAR and per:  # "gold above 2000 an ounce"
+        return _bare(quantity)
     k = _letter(tokens, quantity)
     if k and (_is_of_metres(tokens, quantity, k) or _is_beside_money(tokens, quantity, k)):
         return _metres(quantity, units)
