@@ -228,7 +228,7 @@ def _shares(tokens: Sequence[Token], amount: Amount, lent: Amount, reading: Modi
     """Whether a bare amount that the binder gives another's unit may have it; what a number is by is of it alone."""
     before = tokens[reading.first - 1].low if reading.first else ""
     scored = reading.first < amount.first and tokens[reading.first].text in _SIGNED
-    counts = (before in PAID or scored) and lent.unit.family == "count"
+    counts = (before in PAID or before == "among" or scored) and lent.unit.family == "count"
     return not (counts or _is_part(amount) or lent.unit.name.startswith(PER))
 
 

@@ -103,3 +103,17 @@ def test_rows_of_shares_count_shares():
 def test_commas_may_stand_between_adjectives_before_what_is_counted():
     found = WITH_BINDER.extract("The study enrolled 24 healthy, sedentary men.")
     assert [(q.value, q.unit) for q in found] == [(24, "man")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It was effective, with 11 cases among 15,000 vaccinated.", [(11, "case"), (15_000, "")]),
+        ("The inn had 300 guests and earned 20,000 last year.", [(300, "guest"), (20_000, "")]),
+        ("There were 90 patients with a score ≥ 3.", [(90, "patient"), (3, "")]),
+        ("We saw 20 cases in May and 12 in June.", [(20, "case"), (12, "case")]),
+    ],
+)
+def test_what_a_number_does_not_count_is_no_unit_of_it(text, expected):
+    found = WITH_BINDER.extract(text)
+    assert [(quantity.value, quantity.unit) for quantity in found] == expected
