@@ -422,7 +422,7 @@ def _lasts(tokens: Sequence[Token], first: int, end: int, amount: Amount) -> boo
         return amount.last >= len(tokens) or tokens[amount.last].text != ","
     following = tokens[amount.last].low if amount.last < len(tokens) else ""
     lead = tokens[first - 1]
-    opens = lead.kind == "mark" and lead.text not in ",)]"
+    opens = lead.kind == "mark" and lead.text not in ",)]%‰°"
     return opens or lead.low in DURATION_LEADS or following in ("ago", "old", "-", "later", "earlier")
 
 

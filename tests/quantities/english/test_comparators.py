@@ -34,6 +34,7 @@ def changes(text):
         ("calves born at 37 weeks gestation and above", ">="),
         ("the fee went past the 5 million euro mark", ">"),
         ("trained over a 2-y period", "="),
+        ("it lasted over 60 months", ">"),
         ("it was superior in healing over 5% zinc cream", "="),
         ("a barn estimated at 40,000 euros", "="),
         ("an estimated 40,000 euros", "~"),
@@ -373,3 +374,8 @@ def test_no_amounts_no_readings():
 )
 def test_bounds_of_what_is_named(rules, text, expected):
     assert [q.comparator for q in rules.extract(text)] == expected
+
+
+def test_a_rate_over_a_time_is_in_the_course_of_it():
+    found = get_extractor(ExtractorOptions(spacy_model="none")).extract("The loan costs 6.9 % over 60 months.")
+    assert [(quantity.value, quantity.comparator) for quantity in found] == [(6.9, "="), (60, "=")]
