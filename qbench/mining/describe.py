@@ -223,9 +223,9 @@ def _sentences(source: Index) -> Iterator[list[Any]]:
 
 def _sentences_with_mentions(source: Index) -> int:
     """How many there are: those of mentions that follow each other are the same or not."""
-    table, total, before = source.quantities().select("doc_id"), 0, None
-    for start in range(0, int(source.collected(table.select(pl.len())).item()), _NAMES):
-        names = source.collected(table.slice(start, _NAMES))["doc_id"]
+    total, before = 0, None
+    for part in _parts(source, source.quantities().select("doc_id"), _NAMES):
+        names = part["doc_id"]
         total += int((names != names.shift()).sum()) + (names[0] != before)
         before = names[-1]
     return total
@@ -236,5 +236,11 @@ _NONE: tuple[None, Iterator[dict[str, Any]]] = (None, iter(()))
 
 def _rows(source: Index, table: pl.LazyFrame) -> Iterator[dict[str, Any]]:
     """The rows of a table of an index, in order."""
-    for start in range(0, int(source.collected(table.select(pl.len())).item()), _ROWS):
-        yield from source.collected(table.slice(start, _ROWS)).iter_rows(named=True)
+    for part in _parts(source, table, _ROWS):
+        yield from part.iter_rows(named=True)
+
+
+def _parts(source: Index, table: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
+    """A table of an index, so many rows at a time."""
+    for start in range(0, int(source.collected(table.select(pl.len())).item()), rows):
+        yield source.collected(table.slice(start, rows))

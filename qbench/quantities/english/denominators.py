@@ -33,7 +33,7 @@ def with_denominators(tokens: Sequence[Token], text: str, amounts: Sequence[Amou
         amount = found[k]
         if not amount.bare or amount.how[-1:] == (PROPORTION,) or RATIO in amount.how:
             continue
-        match = forms.per(tokens, text, _behind(tokens, amount.last))
+        match = forms.per(tokens, text, amount.last)
         if match is not None and _fits(tokens, amount, match):
             unit, last, span = match
             found[k + 1 :] = [other for other in found[k + 1 :] if other.first >= last]  # the 3 of "/cm^3"
@@ -43,13 +43,6 @@ def with_denominators(tokens: Sequence[Token], text: str, amounts: Sequence[Amou
             if between in _IN_LISTS:
                 found[k] = replace(amount, unit=found[k + 1].unit, how=(*amount.how, "shared unit"))
     return found
-
-
-def _behind(tokens: Sequence[Token], last: int) -> int:
-    """The token at which a unit may stand behind an amount, past the hyphen of "5-per-second"."""
-    if last + 1 < len(tokens) and tokens[last].text in HYPHENS and glued(tokens[last - 1], tokens[last]):
-        return last + (tokens[last + 1].kind == "word" and glued(tokens[last], tokens[last + 1]))
-    return last
 
 
 def _fits(tokens: Sequence[Token], amount: Amount, match: UnitMatch) -> bool:

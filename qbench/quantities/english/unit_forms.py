@@ -104,11 +104,9 @@ class UnitReader:
         self, tokens: Sequence[Token], text: str, number: Number
     ) -> tuple[Unit | None, int, tuple[int, int] | None]:
         """The unit after a number, the token after it, and its characters."""
-        j = number.last
-        if j < len(tokens) and tokens[j].text in HYPHENS and glued(tokens[j - 1], tokens[j]):
-            if j + 1 < len(tokens) and glued(tokens[j], tokens[j + 1]) and tokens[j + 1].kind != "number":
-                j += 1
-                j += j + 1 < len(tokens) and tokens[j].low == "odd"  # "30-odd km"
+        j = _past_hyphen(tokens, number.last)
+        if j > number.last:
+            j += j + 1 < len(tokens) and tokens[j].low == "odd"  # "30-odd km"
         if (per := self._per(tokens, j)) is not None and _is_power(per):
             return None, number.last, None  # of "250 min−1" the unit is no minute
         match = self._match(tokens, text, j, number) or self._quote_mark(tokens, text, j)
@@ -187,7 +185,8 @@ class UnitReader:
         return None
 
     def per(self, tokens: Sequence[Token], text: str, j: int) -> UnitMatch | None:
-        """What a number is by, without a word for what is counted, at token j: the "per minute" of "12/min"."""
+        """What a number that ends before token j is by, where nothing says what it counts: the "/min" of "12/min"."""
+        j = _past_hyphen(tokens, j)
         match = self._per(tokens, j)
         if match is None:
             return None
@@ -307,6 +306,13 @@ class UnitReader:
     def _below(self, tokens: Sequence[Token], text: str, k: int) -> UnitMatch | None:
         """The unit of a denominator that starts at token k."""
         return self._match(tokens, text, k, None)
+
+
+def _past_hyphen(tokens: Sequence[Token], j: int) -> int:
+    """The token at which the unit of a number that ends before token j may stand: that after the "-" of "5-mile"."""
+    if j + 1 >= len(tokens) or tokens[j].text not in HYPHENS or not glued(tokens[j - 1], tokens[j]):
+        return j
+    return j + (glued(tokens[j], tokens[j + 1]) and tokens[j + 1].kind != "number")
 
 
 def _is_power(match: Match) -> bool:
