@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from qbench.quantities.english.parsers.words import Reading, WordParser
 from qbench.quantities.english.sentences import MEASURES, PRONOUNS, STARTERS
-from qbench.quantities.english.tokens import Token
+from qbench.quantities.english.tokens import LINE_ENDS, Token, glued
 
 LONGEST = 160
 """Tokens to a stretch at most: longer ones (tables, lists without a full stop) are cut, for bounded memory."""
@@ -270,7 +270,11 @@ def carries_on(tokens: Sequence[Token], first: int) -> bool:
 
 def _ends(tokens: Sequence[Token], k: int) -> bool:
     """Whether a sentence seems to end with token k: a mark, a gap, and no lower-case word after it."""
-    if tokens[k].text not in ENDS or k + 1 == len(tokens) or tokens[k].end == tokens[k + 1].start:
+    if k + 1 == len(tokens) or (tokens[k].text not in ENDS and tokens[k].text not in LINE_ENDS):
+        return False
+    if glued(tokens[k], tokens[k + 1]):
+        return tokens[k].text in LINE_ENDS or _lost_space(tokens, k)
+    if tokens[k].text in LINE_ENDS:
         return False
     if tokens[k + 1].text[:1].islower():
         return False
@@ -280,3 +284,14 @@ def _ends(tokens: Sequence[Token], k: int) -> bool:
     # Other short words before a full stop may be abbreviations, or the number of a heading.
     whole = len(before) > 3 or before.islower() or before == ")" or (len(before) > 1 and before.isdigit())
     return tokens[k].text != "." or whole
+
+
+def _lost_space(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k is a full stop whose space is lost: "debt securities.Net gains", but not "U.S" or "Acme.Com"."""
+    if tokens[k].text != "." or not k or not glued(tokens[k - 1], tokens[k]):
+        return False
+    before, after = tokens[k - 1], tokens[k + 1]
+    if after.kind == "number" and k + 2 < len(tokens) and glued(after, tokens[k + 2]):
+        after = tokens[k + 2]  # the number of a page: "percentage points.38Table of Contents"
+    closes = before.text in ")%" or (before.kind == "word" and before.text.islower() and len(before.text) > 2)
+    return closes and after.kind == "word" and after.text[0].isupper() and len(after.text) > 1

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from qbench.quantities.english.amounts import OFTEN, Amount, AmountFinder
 from qbench.quantities.english.binder.concepts import Binding, bind
 from qbench.quantities.english.binder.features import Sentence
+from qbench.quantities.english.binder.labelled import with_labels
+from qbench.quantities.english.binder.statistic_names import with_statistics
 from qbench.quantities.english.carried import carried
 from qbench.quantities.english.comparators import Modifiers, read_comparators
 from qbench.quantities.english.composites import compose
@@ -211,11 +213,11 @@ class RulesExtractor:
 
 def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tuple[Amount, Modifiers, Concept]]:
     """Each amount with its unit, its comparator and change, and its concept; p-values keep what they are."""
-    for amount, reading, binding in zip(text.amounts, text.readings, bindings, strict=True):
+    for k, (amount, reading, binding) in enumerate(zip(text.amounts, text.readings, bindings, strict=True)):
         if amount.p_value:
             yield amount, reading, Concept(p_value_name(text.tokens, amount.number), P_VALUE)
             continue
-        if not (binding.quantity or amount.year or _is_sure(text.tokens, amount, reading)):
+        if not (binding.quantity or amount.year or _is_sure(text.tokens, amount, reading) or _is_other_side(text, k)):
             continue
         own = amount
         lent = None if binding.unit_of is None else text.amounts[binding.unit_of]
@@ -258,8 +260,22 @@ def _is_sure(tokens: Sequence[Token], amount: Amount, reading: Modifiers) -> boo
     )
 
 
+def _is_other_side(text: ReadText, k: int) -> bool:
+    """Whether an amount is what the one before it is compared with: "(12.5 [SD 3] vs. 9.3)"."""
+    first = text.readings[k].first
+    before = [token.low for token in text.tokens[max(0, first - 2) : first]]
+    return k > 0 and first - text.amounts[k - 1].last <= _COMPARED and (before[-1:] in _SIDES or before == ["vs", "."])
+
+
+_SIDES = (["vs"], ["versus"])
+_COMPARED = 9
+"""Tokens between an amount and the one that it is compared with, at most."""
+
+
 def _carried(sentence: Sentence, bindings: Sequence[Binding]) -> list[Binding]:
-    concepts = carried(sentence.tokens, sentence.mentions, sentence.parse, [binding.concept for binding in bindings])
+    concepts = with_labels(*sentence, [binding.concept for binding in bindings])
+    concepts = with_statistics(*sentence, concepts)
+    concepts = carried(*sentence, concepts)
     return [replace(binding, concept=concept) for binding, concept in zip(bindings, concepts, strict=True)]
 
 

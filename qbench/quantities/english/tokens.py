@@ -10,8 +10,10 @@ from typing import NamedTuple
 from qbench.quantities.english.lexicon import ABBREVIATIONS, FRACTION_MARKS
 
 HYPHENS = frozenset("-‐‑")
-"""The hyphens of a typewriter and of typesetting, and the one at which lines don't break."""
+"""The hyphens of a typewriter and of typesetting, and the one at which lines don't break, in a text."""
 
+
+_TYPESET = {"\u2010": "-", "\u2011": "-", "\u2012": "–"}
 
 LONGEST_BRACKETS = 9
 """Tokens of figures in brackets that may stand between a number and its noun, at most."""
@@ -22,7 +24,10 @@ LINE_ENDS = ("Weeks", "Months")
 
 
 class Token(NamedTuple):
-    """A piece of text: `kind` is "number", "word" or "mark"; `text[start:end]` is what stands there."""
+    """A piece of text: `kind` is "number", "word" or "mark"; `text[start:end]` is what stands there.
+
+    Typesetting's hyphens and its dash for figures are written as the usual ones: `text` of "‑" is "-", of "‒" is "–".
+    """
 
     text: str
     start: int
@@ -31,10 +36,11 @@ class Token(NamedTuple):
     low: str
 
 
+_LETTERS = rf"[^\W\d_{''.join(FRACTION_MARKS)}]"
 # The repeats that a later mismatch can undo are bounded, so that no text makes the expression back up over and over.
 _TOKEN = re.compile(
     # Most tokens are words: they are tried first.
-    rf"(?P<word>(?:{'|'.join(LINE_ENDS)})(?=[A-Z][a-z])|[^\W\d_{''.join(FRACTION_MARKS)}]+(?:['’](?:s|t|re|ve|ll|d|m)\b)?)"
+    rf"(?P<word>(?:{'|'.join(LINE_ENDS)})(?=[A-Z][a-z])|{_LETTERS}+(?:[\u0300-\u036f]+{_LETTERS}*)*(?:['’](?:s|t|re|ve|ll|d|m)\b)?)"
     r"|(?P<number>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?"  # 1,200.5
     r"|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)(?:\.\d+)?"  # 1 200 000, with spaces that do not break
     r"|[1-9]\d{0,2}(?: \d{3}){0,3} 000(?![\d.,]?\d)"  # 50 000, with plain spaces: only before a group of noughts
@@ -57,7 +63,11 @@ def tokenize(text: str) -> list[Token]:
     for match in _TOKEN.finditer(text):
         piece, kind = match[0], match.lastgroup
         start, end = match.span()
-        tokens.append(make(Token, (piece, start, end, kind, piece.lower() if kind == "word" else piece)))
+        if kind == "word":
+            tokens.append(make(Token, (piece, start, end, kind, piece.lower())))
+        else:
+            piece = _TYPESET.get(piece, piece)
+            tokens.append(make(Token, (piece, start, end, kind, piece)))
     return tokens
 
 

@@ -118,8 +118,8 @@ def test_words_apart_from_the_surest_are_the_subject():
     view = Pivot(0, np.zeros((9, len(WORD_COLUMNS)), dtype=np.int64), np.zeros(4, dtype=np.int64), 3, 4)
     scores = np.zeros((9, len(OUTPUTS)))
     scores[1, 1], scores[8, 1] = 0.5, 0.9
-    assert arranged({0, 1, 8}, view, scores, parse()) == Concept((8,), BINDER, (0, 1))
-    assert arranged(set(), view, scores, parse()) == NONE
+    assert arranged({0, 1, 8}, view, scores, Sentence(TOKENS, MENTIONS, parse())) == Concept((8,), BINDER, (0, 1))
+    assert arranged(set(), view, scores, Sentence(TOKENS, MENTIONS, parse())) == NONE
 
 
 def test_a_bare_number_shares_the_unit_of_the_likeliest_mention():

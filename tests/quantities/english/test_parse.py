@@ -75,6 +75,24 @@ def test_only_sentences_with_a_mention_are_read():
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "first_words"),
+    [
+        ("Net gains on securities.Sales rose 5 million.", ["Sales"]),
+        ("Sales fell (excluding tax).Rents rose 5 million.", ["Rents"]),
+        ("Sales rose 3 points.38Table shows 5 rows.", ["Sales", "38"]),  # the number of a page
+        ("Sales of 24 WeeksNet revenue rose 5 million.", ["Sales", "Net"]),
+        ("The U.S.Army bought 5 tanks.", ["The"]),
+        ("They met at Acme.Com for 5 days.", ["They"]),
+    ],
+)
+def test_sentences_end_where_a_space_is_lost(text, first_words):
+    tokens = tokenize(text)
+    mentions = [StandIn(k, k + 1, ("5",)) for k, token in enumerate(tokens) if token.text in ("5", "3", "24")]
+    _, result = parsed(text, mentions, Stub())
+    assert [tokens[first].text for first, _ in result.ranges.values()] == first_words
+
+
 @given(st.lists(st.sampled_from(["5", "word", "a", ".", ";", "Then", ",", "\n"]), max_size=900))
 @settings(max_examples=60, deadline=None)
 def test_stretches_are_bounded_and_hold_every_mention(words):

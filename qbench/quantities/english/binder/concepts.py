@@ -161,11 +161,11 @@ def _bound(
     elif quantity and concept.how not in SURE and likely != {*concept.words, *concept.subject}:
         period = not likely and sentence.mentions[m].time  # "in the nine months ended May 31": a time of none
         words = set() if period else chosen(view, sentence, _doubted(view, scores, threshold, inside), inside)
-        words = _without_strays(words, view, scores, sentence.parse)
+        words = _without_strays(words, view, scores, sentence)
         if concept.how == LISTED:
             concept = with_shared(concept, words, dealt, sentence.tokens)
         else:
-            concept = arranged(words, view, scores, sentence.parse)
+            concept = arranged(words, view, scores, sentence)
     change = _change(sentence.mentions[m].change, float(up), float(down))
     return Binding(concept, change, _unit_of(m, view, scores, sentence.mentions), quantity)
 
@@ -220,16 +220,13 @@ def chosen(view: Pivot, sentence: Sentence, likely: NDArray[np.bool_], inside: I
     return words | {k for word in words for k in _joints(word, words, tokens) if k in window}
 
 
-def _without_strays(words: set[int], view: Pivot, scores: Array, parse: Parse) -> set[int]:
+def _without_strays(words: set[int], view: Pivot, scores: Array, sentence: Sentence) -> set[int]:
     """The words without groups that stand apart, of which none is likely enough by itself or as the core."""
     if not words:
         return words
-    groups: dict[int, set[int]] = {}
-    for word in words:
-        groups.setdefault(_top(word, words, parse), set()).add(word)
     surest = _surest(words, view, scores)
     kept: set[int] = set()
-    for group in groups.values():
+    for group in _groups(words, sentence):
         of_group = scores[[word - view.start for word in group]]
         if surest in group or (of_group[:, 0] > APART).any() or (of_group[:, 1] > DOUBTED).any():
             kept |= group
@@ -271,20 +268,33 @@ def _joints(k: int, words: Set[int], tokens: Sequence[Token]) -> Iterator[int]:
     """The marks that join a word to the next one of the concept ("R&D"), and the stop of an abbreviation."""
     joint = k + 1
     if k + 2 in words and tokens[joint].text in JOINTS and glued(tokens[k], tokens[joint]):
-        if glued(tokens[joint], tokens[k + 2]):
+        lost_space = tokens[joint].text == "." and len(tokens[k].text) > 1 and tokens[k + 2].text[0].isupper()
+        if glued(tokens[joint], tokens[k + 2]) and not lost_space:  # "and securities.Net gains"
             yield joint
     elif joint < len(tokens) and abbreviates(tokens, joint):
         yield joint
 
 
-def arranged(words: set[int], view: Pivot, scores: Array, parse: Parse) -> Concept:
+def arranged(words: set[int], view: Pivot, scores: Array, sentence: Sentence) -> Concept:
     """A concept of these words: those that hang together with the surest of them, and the rest as its subject."""
     if not words:
         return NONE
     surest = _surest(words, view, scores)
-    groups = {k: _top(k, words, parse) for k in words}
-    own = tuple(k for k in sorted(words) if groups[k] == groups[surest])
-    return Concept(own, BINDER, tuple(k for k in sorted(words) if groups[k] != groups[surest]))
+    own = next(group for group in _groups(words, sentence) if surest in group)
+    return Concept(tuple(sorted(own)), BINDER, tuple(sorted(words - own)))
+
+
+def _groups(words: set[int], sentence: Sentence) -> list[set[int]]:
+    """The words that hang together; pieces of one word do, whatever the parser hangs them on: "QoR-40"."""
+    groups: dict[int, set[int]] = {}
+    for k in sorted(words):
+        group = groups.setdefault(_top(k, words, sentence.parse), set())
+        group.add(k)
+        before = next((other for other in groups.values() if k - 1 in other), group)
+        if before is not group and glued(sentence.tokens[k - 1], sentence.tokens[k]):
+            before |= group
+            groups = {top: before if other is group else other for top, other in groups.items()}
+    return list({id(group): group for group in groups.values()}.values())
 
 
 def _top(k: int, words: set[int], parse: Parse) -> int:
