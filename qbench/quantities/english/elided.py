@@ -41,6 +41,9 @@ _SIDES = (["vs"], ["vs", "."], ["versus"])
 """What stands between two numbers of which the second says the unit: "24 vs 23 hours"."""
 
 
+_LISTED = (["and"], ["or"], [","])
+"""What stands between the numbers of a list, of which the last says the unit."""
+
 PAID = frozenset(
     "earn earns earned earning gross grosses grossed grossing net nets netted cost costs costing pay pays paid fetch "
     "fetches fetched".split()
@@ -242,17 +245,25 @@ _MILLION = 1e6
 
 
 def _lend_back(tokens: Sequence[Token], shared: list[Amount], b: Amount) -> None:
-    """ "24 vs 23 hours", "3.9 (SD 3.1) vs. 2.7 kg": the first of the two takes the unit, too."""
+    """ "24 vs 23 hours", "3.9 (SD 3.1) vs. 2.7 kg", "48 (n = 9) or 24 (n = 8) weeks": the first takes the unit, too."""
+    k = len(shared)
+    while (k := _listed_before(tokens, shared, k, b)) >= 0:
+        b = shared[k] = replace(shared[k], unit=b.unit, unit_span=b.unit_span, how=(*shared[k].how, "shared unit"))
+
+
+def _listed_before(tokens: Sequence[Token], shared: Sequence[Amount], k: int, b: Amount) -> int:
+    """The bare amount of the first k, notes in brackets apart, that is on the other side of b or listed with it; -1."""
     for back in (1, 2):
-        if len(shared) < back or not 0 <= b.first - shared[-back].last <= REACH:
-            return  # too far, or the two share a noun: "three twenty firsts"
-        a = shared[-back]
+        if k < back or not 0 <= b.first - shared[k - back].last <= REACH:
+            return -1  # too far, or the two share a noun: "three twenty firsts"
+        a = shared[k - back]
         end = a.last
         if tokens[end].text == "(":
-            end = next((k + 1 for k in range(end, b.first) if tokens[k].text == ")"), end)
-        if [t.low for t in tokens[end : b.first]] not in _SIDES:
+            end = next((j + 1 for j in range(end, b.first) if tokens[j].text == ")"), end)
+        gap = [t.low for t in tokens[end : b.first]]
+        noted = end > a.last and gap in _LISTED and b.unit.family not in ("", "count", "ratio")
+        if gap not in _SIDES and not noted:
             continue
-        if a.bare and not a.is_range and not b.is_range and b.unit.family != "date":
-            if _alike(a.low, b.low) and b.number.first == b.first:
-                shared[-back] = replace(a, unit=b.unit, unit_span=b.unit_span, how=(*a.how, "shared unit"))
-        return
+        lends = a.bare and not a.is_range and not b.is_range and b.unit.family != "date"
+        return k - back if lends and _alike(a.low, b.low) and b.number.first == b.first else -1
+    return -1

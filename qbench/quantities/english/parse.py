@@ -13,6 +13,7 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
+from qbench.quantities.english.full_stops import full_stop_is_token
 from qbench.quantities.english.parsers.words import Reading, WordParser
 from qbench.quantities.english.sentences import MEASURES, PRONOUNS, STARTERS
 from qbench.quantities.english.tokens import LINE_ENDS, Token, glued
@@ -281,6 +282,8 @@ def _ends(tokens: Sequence[Token], k: int) -> bool:
     if tokens[k + 1].low in STARTERS or carries_on(tokens, k + 1):
         return True
     before = tokens[k - 1].text if k else ""
+    if tokens[k].text == "." and len(before) > 1 and not full_stop_is_token(before):
+        return False  # "317 ml vs. 615 ml"
     # Other short words before a full stop may be abbreviations, or the number of a heading.
     whole = len(before) > 3 or before.islower() or before == ")" or (len(before) > 1 and before.isdigit())
     return tokens[k].text != "." or whole

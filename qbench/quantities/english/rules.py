@@ -22,6 +22,7 @@ from qbench.quantities.english.concept_words import find_concept
 from qbench.quantities.english.concepts import Concept, MentionTokens
 from qbench.quantities.english.denominators import with_denominators
 from qbench.quantities.english.elided import PAID
+from qbench.quantities.english.intervals import in_interval
 from qbench.quantities.english.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
 from qbench.quantities.english.nouns import count_nouns
 from qbench.quantities.english.p_values import P_VALUE, p_value_name
@@ -244,7 +245,7 @@ def _is_part(amount: Amount) -> bool:
 
 
 def _is_sure(tokens: Sequence[Token], amount: Amount, reading: Modifiers) -> bool:
-    """Whether an amount is one by its form: "1:1", "256,000", "3.6 mln", "≥ 1", "2 x HDMI"; codes have none of that.
+    """Whether an amount is one by its form: "1:1", "256,000", "3.6 mln", "≥ 1", "2 x HDMI", "CI 2 to 3"; no code is so.
 
     A "<" alone is no such form: it opens tags as well.
     """
@@ -257,6 +258,7 @@ def _is_sure(tokens: Sequence[Token], amount: Amount, reading: Modifiers) -> boo
         or "," in tokens[number.first].text
         or reading.comparator in (">=", "<=", ">")
         or times
+        or in_interval(tokens, number.first)
     )
 
 

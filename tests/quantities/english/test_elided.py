@@ -117,3 +117,19 @@ def test_commas_may_stand_between_adjectives_before_what_is_counted():
 def test_what_a_number_does_not_count_is_no_unit_of_it(text, expected):
     found = WITH_BINDER.extract(text)
     assert [(quantity.value, quantity.unit) for quantity in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("They were given 48 (n = 94) or 24 (n = 93) weeks of therapy.", [(48, "week"), (24, "week")]),
+        (
+            "They got 5 (n = 12), 10 (n = 13) or 20 (n = 11) mg.",
+            [(5, "milligram"), (10, "milligram"), (20, "milligram")],
+        ),
+        ("The plant has 5 (2 idle) and 3 large turbines.", [(5, ""), (3, "large turbine")]),  # nothing says of what
+    ],
+)
+def test_notes_in_brackets_part_no_list(text, expected):
+    found = [(quantity.value, quantity.unit) for quantity in WITH_BINDER.extract(text)]
+    assert [pair for pair in found if pair in expected] == expected

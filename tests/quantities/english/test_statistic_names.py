@@ -112,3 +112,21 @@ def test_typeset_hyphens_and_dashes_are_hyphens_and_dashes(dash):
 def test_letters_with_combining_marks_are_letters():
     (weight,) = EXTRACTOR.extract("The weight of Ma\u0308rin is 50 kg.")
     assert weight.subject + weight.concept == ("weight", "ma\u0308rin")
+
+
+def test_an_interval_keeps_the_name_of_its_estimate():
+    *_, ratio, interval = words("Bleeding was rarer with the drug (317 mL vs. 615 mL; RR 0.66, 95% C.I. 0.43 to 1.03).")
+    assert "rr" in ratio
+    assert interval == ratio | {"c.i"}
+
+
+@pytest.mark.parametrize(
+    ("text", "nothing"),
+    [
+        ("You'll drive 10 miles.", "you'll"),
+        ("Eighty infants aged four weeks were enrolled.", "aged"),
+        ("We recorded costs of $5 million included in other items.", "included"),
+    ],
+)
+def test_words_that_name_nothing(text, nothing):
+    assert nothing not in words(text)[0]

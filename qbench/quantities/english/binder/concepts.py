@@ -28,12 +28,18 @@ from qbench.quantities.english.parsers.dense import Array
 from qbench.quantities.english.tokens import HYPHENS, Token, abbreviates, glued
 from qbench.quantities.types import Change
 
+NAMING = frozenset({"count", "time", "age"})
+"""Families of units whose words may name what another number measures: "48 or 24 weeks", "two of the groups"."""
 BINDER = "binder"
 """The rule's name of concepts that the binder changed."""
 
 
-SMALL_WORDS = frozenset("the a an of and or for in on at to by with per as than 's ’s its their our his her".split())
-"""Words that join those of a concept and are none."""
+SMALL_WORDS = frozenset(
+    "the a an of and or for in on at to by with per as than 's ’s its their our his her you he she we they "
+    "i'll you'll we'll they'll i've you've we've they've associated included including ended corresponding averaging "
+    "certain such decrease".split()
+)
+"""Words that stand between those of a concept, or refer to them, and are none."""
 EVEN = 0.5
 """Probability from which a number has another's unit."""
 CORE = 0.12
@@ -67,16 +73,18 @@ class Binding:
 
 
 class Inside(NamedTuple):
-    """Tokens of the mentions of a text: all of them, and the first of each number."""
+    """Tokens of the mentions of a text: all of them; and the numbers and the units of measures, which name nothing."""
 
     tokens: frozenset[int]
-    numbers: frozenset[int]
+    measures: frozenset[int]
 
     @classmethod
     def of(cls, mentions: Sequence[MentionTokens]) -> Inside:
         """Of mentions of one text."""
         inside = frozenset(k for mention in mentions for k in range(mention.first, mention.last))
-        return cls(inside, frozenset(mention.number for mention in mentions))
+        measured = (mention for mention in mentions if NAMING.isdisjoint(mention.family.split()) and mention.family)
+        measures = {k for mention in measured for k in range(mention.first, mention.last)}
+        return cls(inside, frozenset(measures | {mention.number for mention in mentions}))
 
 
 class WordBinder(Protocol):
@@ -161,6 +169,8 @@ def _bound(
     elif quantity and concept.how not in SURE and likely != {*concept.words, *concept.subject}:
         period = not likely and sentence.mentions[m].time  # "in the nine months ended May 31": a time of none
         words = set() if period else chosen(view, sentence, _doubted(view, scores, threshold, inside), inside)
+        if sentence.mentions[m].family != "age":
+            words = {k for k in words if sentence.tokens[k].low != "aged"}
         words = _without_strays(words, view, scores, sentence)
         if concept.how == LISTED:
             concept = with_shared(concept, words, dealt, sentence.tokens)
@@ -213,7 +223,7 @@ def chosen(view: Pivot, sentence: Sentence, likely: NDArray[np.bool_], inside: I
     tokens = sentence.tokens
     taken = [view.start + int(k) for k in (likely & (view.words[:, 1] != 1)).nonzero()[0]]
     words = {
-        k for k in taken if tokens[k].kind != "mark" and tokens[k].low not in SMALL_WORDS and k not in inside.numbers
+        k for k in taken if tokens[k].kind != "mark" and tokens[k].low not in SMALL_WORDS and k not in inside.measures
     }
     window = range(view.start, view.start + len(likely))
     words |= _rest(words, window, tokens, inside.tokens)

@@ -36,6 +36,9 @@ LONG_LOCATIONS = frozenset("ratio ratios difference".split())
 LONGEST_HEADER = 8
 """Tokens in the brackets of "median [interquartile range (IQR)]" at most."""
 
+REACH = 10
+"""Tokens between a figure that names nothing but a statistic and the one that says what was measured, at most."""
+
 _SIGNS = frozenset("= : < > ≤ ≥ ~ ≈ ( [ ,".split())
 _OPENS, _CLOSES = "([", ")]"
 _BETWEEN = frozenset("( [ , ; ± % 90 95 99 per cent".split())
@@ -87,6 +90,10 @@ class _Named:
                 concept = found[estimate]
                 others -= {*self._names[estimate]}
             own = () if self._is(n, P_VALUES) else self._names[n]
+            emptied = concept.words and others.issuperset([*concept.words, *concept.subject])
+            if emptied and not self._names[n] and (near := self._nearest(n)) is not None:
+                concept = found[near]
+                others |= {*self._names[near]}
             found.append(_changed(concept, without=others, named=own))
         for n, header in self._in_brackets():
             found[n] = _changed(found[n], without={*header.spread}, named=header.estimate)
@@ -126,10 +133,19 @@ class _Named:
                 return n
         return None
 
+    def _nearest(self, n: int) -> int | None:
+        """The mention before mention n in its sentence, p-values passed over, that is near enough to say what n is."""
+        near = n - 1
+        while near >= 0 and self._is(near, P_VALUES):
+            near -= 1
+        gap = self._tokens[self._mentions[near].last : self._mentions[n].first] if near >= 0 else ()
+        near_enough = len(gap) <= REACH and not any(token.text in ".!?" for token in gap)
+        return near if near >= 0 and near_enough else None
+
     def _follows(self, n: int) -> bool:
         """Whether nothing but marks and a level stands between the mention before mention n and the name of n."""
         gap = self._tokens[self._mentions[n - 1].last : self._names[n][0]]
-        return bool(gap) and all(token.text in _BETWEEN for token in gap)
+        return all(token.text in _BETWEEN for token in gap)
 
     def _in_brackets(self) -> Iterator[tuple[int, _Header]]:
         """Mentions followed by their spread in brackets, by their index, with what named such a spread before."""
@@ -178,8 +194,11 @@ def _name(tokens: Sequence[Token], mention: MentionTokens) -> tuple[int, ...]:
         k -= 1
     if k > 1 and tokens[k].text == "%" and tokens[k - 1].kind == "number":
         k -= 2  # "CI 95%: 1.2"
+    k -= k > 0 and tokens[k].text == "." and tokens[k - 1].text == "I"
     if k < 0 or tokens[k].kind != "word":
         return ()
+    if [token.text for token in tokens[max(0, k - 2) : k + 1]] == ["C", ".", "I"]:
+        return (k - 2, k - 1, k)
     word, before = tokens[k].text, tokens[k - 1].text if k else ""
     if word == "range":  # "(range, 20-40)"; what ranges is none
         return (k,) if before in ("(", "[", ",", ";") and signs else ()
