@@ -52,9 +52,27 @@ def shared_change(
         parse: of the text.
     """
     j = _previous(amounts, k)
-    if j >= 0 and changes[j] and _shares(tokens, amounts[j], amounts[k], first):
+    if (
+        j >= 0
+        and changes[j]
+        and (_shares(tokens, amounts[j], amounts[k], first) or _gapped(tokens, amounts[j], amounts[k], first, parse))
+    ):
         return _by_sign(amounts[j], amounts[k]) or changes[j]
     return _resumed(tokens, amounts, changes, k, first, parse)
+
+
+def _gapped(tokens: Sequence[Token], a: Amount, b: Amount, first: int, parse: Parse | None) -> bool:
+    """Whether a clause with a subject of its own leaves its verb out: "exports rose 5 % and imports 7 %"."""
+    gap = range(a.last, first)
+    if parse is None or not 1 < len(gap) <= LABELLED or {a.unit.family, b.unit.family} - PERCENT:
+        return False
+    tags = [parse.tags[k] for k in gap[1:]]
+    nouns = tags[-1].startswith("NN") and all(tag.startswith(("NN", "JJ")) or tag in ("DT", "PRP$") for tag in tags)
+    return nouns and tokens[gap[0]].low in ("and", "while") and tokens[gap[-1]].low not in _LEVELS
+
+
+_LEVELS = frozenset("margin margins rate share ratio yield target".split())
+"""Nouns of percentages that are no changes, whatever rose before: "sales rose 5 % and the margin 12 %"."""
 
 
 def _by_sign(a: Amount, b: Amount) -> Change:

@@ -58,7 +58,7 @@ def share_elided(tokens: Sequence[Token], amounts: Sequence[Amount]) -> list[Amo
         if not amount.bare:
             _lend_back(tokens, shared, amount)
             _lend_magnitude(tokens, shared, amount)
-            amount = _per_the_same(tokens, shared, amount)
+            amount = _in_millions(tokens, shared, _per_the_same(tokens, shared, amount))
         elif amount.is_range:
             amount = _interval(tokens, shared, amount)
         elif not (amount.number.written and amount.number.value == 1):
@@ -134,7 +134,9 @@ def _parallel(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> A
     if a is None or not a.unit.name or a.is_range or a.unit.family in ("date", "age") or b.last >= len(tokens):
         return b
     gap = [t.low for t in tokens[a.last : b.first]]
-    alike = gap[:1] == [tokens[b.last].low] and gap[0] in _OF_WHOM and gap[-1] in _ALSO
+    alike = gap[:1] == [tokens[b.last].low] or {*gap[:1], tokens[b.last].low} <= _WHERE
+    gap = gap[:-1] if gap[-1:] == ["by"] else gap  # "by 0.8 points with the drug and by 0.4 with placebo"
+    alike = alike and gap[0] in _OF_WHOM and gap[-1] in _ALSO
     alike = alike and tuple(t.low for t in tokens[b.last : b.last + 2]) not in _IDIOMS
     if not alike or not 2 < len(gap) <= _LONGEST_PARALLEL or not _ENDS.isdisjoint(gap) or not _alike(a.low, b.low):
         return b
@@ -142,6 +144,7 @@ def _parallel(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> A
 
 
 _OF_WHOM = frozenset("for in among at on with during after".split())
+_WHERE = frozenset({"in", "on", "at"})
 _IDIOMS = frozenset({("in", "number"), ("in", "all"), ("in", "total"), ("in", "a"), ("at", "once")})
 _ALSO = frozenset({"and", "but", "or", ",", "while"})
 _LONGEST_PARALLEL = 8
@@ -227,6 +230,22 @@ def _per_the_same(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) 
         return b
     gap = [t.low for t in tokens[a.last : b.first]]
     return replace(b, unit=a.unit, how=(*b.how, "elided unit")) if _is_compared(tokens, a, b, gap) else b
+
+
+def _in_millions(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amount:
+    """ "2.3m cars, up from 1.9m": the letter after the second number is what it is after the first."""
+    a = next((a for a in before[::-1] if not a.year), None)
+    if a is None or a.is_range or b.is_range or a.unit.family != "count" or b.unit.name != "metre":
+        return b
+    if b.first - a.last > REACH or tokens[b.number.last].text != "m" or tokens[a.number.last - 1].text != "m":
+        return b
+    gap = [t.low for t in tokens[a.last : b.first]]
+    if not _is_compared(tokens, a, replace(b, unit=a.unit), gap):
+        return b
+    number = b.number.times(_MILLION, b.number.last + 1)
+    return replace(
+        b, number=number, unit=a.unit, unit_span=None, low=number.value, high=number.value, how=(*b.how, "elided unit")
+    )
 
 
 def _lend_magnitude(tokens: Sequence[Token], shared: list[Amount], b: Amount) -> None:

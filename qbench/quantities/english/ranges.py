@@ -239,8 +239,11 @@ def _may_fall(tokens: Sequence[Token], a: Amount, b: Amount, unit: Unit, joint: 
         if b.bare and not a.bare and a.unit_span is not None and a.unit_span[0] > tokens[a.number.first].start:
             return False  # "6-foot-2"
         return unit.name != "" and unit.family not in ("count", "date") and min(a.low, b.low) >= 0
-    if joint == "to" and lead not in ("from", "between") and a.number.scaled and b.number.scaled:
-        return False  # "would cut the deficit of 171 billion to 134 billion"
+    if joint == "to" and lead not in ("from", "between"):
+        if a.number.scaled and b.number.scaled:
+            return False  # "would cut the deficit of 171 billion to 134 billion"
+        if a.unit.family == "count" and b.bare:
+            return False  # "passed by 52 votes to 48"
     alike = a.unit.name == b.unit.name or min(abs(a.low), abs(b.low)) * 3 > max(abs(a.low), abs(b.low))
     return unit.name != "" and unit.family != "date" and (alike or joint == "and")
 

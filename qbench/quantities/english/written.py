@@ -235,9 +235,24 @@ def _article(tokens: Sequence[Token], i: int) -> Written | None:
             return Written(2.0 * times, i + 4, rule="couple") if times else Written(2.0, i + 2, rule="couple")
         if word in _PARTS and not word.endswith("s"):
             return _part_of(tokens, i, word)
-    if word in _PARTS and not word.endswith("s") and by_how_much(tokens, i, i + 2):
+    if word in _PARTS and not word.endswith("s") and (by_how_much(tokens, i, i + 2) or _compares(tokens, i + 2)):
         return Written(_PARTS[word], i + 2, rule="fraction in words")
     return None
+
+
+def _compares(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k says that one thing is more than another: "a third more", "a fifth cheaper than"."""
+    if k >= len(tokens) or tokens[k].low not in _COMPARATIVES:
+        return False
+    if tokens[k].low in ("more", "less", "fewer"):
+        return True
+    return k + 1 == len(tokens) or tokens[k + 1].low in ("than", "in", "at") or tokens[k + 1].text in ".,;:)"
+
+
+_COMPARATIVES = frozenset(
+    "more less fewer higher lower larger smaller bigger greater cheaper dearer heavier lighter faster slower longer "
+    "shorter".split()
+)
 
 
 def by_how_much(tokens: Sequence[Token], i: int, end: int) -> bool:

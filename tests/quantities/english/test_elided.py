@@ -133,3 +133,42 @@ def test_what_a_number_does_not_count_is_no_unit_of_it(text, expected):
 def test_notes_in_brackets_part_no_list(text, expected):
     found = [(quantity.value, quantity.unit) for quantity in WITH_BINDER.extract(text)]
     assert [pair for pair in found if pair in expected] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It lent 1.1m books in 2022, against 1.4m before.", [(1.1e6, "book"), (1.4e6, "book")]),
+        ("It sold 2.3m cars, up from 1.9m a year earlier.", [(2.3e6, "car"), (1.9e6, "car")]),
+        ("They ran 40 laps, up from 1.9 m.", [(40, "lap"), (1.9, "metre")]),
+        ("It uses 6.1 litres in town and 4.4 on the motorway.", [(6.1, "litre"), (4.4, "litre")]),
+        ("It fell by 0.8 points with the drug and by 0.4 with placebo.", [(0.8, "point"), (0.4, "point")]),
+        ("The bill passed by 52 votes to 48.", [(52, "vote"), (48, "")]),
+        ("It carries 48 to 52 people.", [(48, "people")]),
+    ],
+)
+def test_numbers_that_are_said_alike(text, expected):
+    assert [(quantity.value, quantity.unit) for quantity in WITH_BINDER.extract(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "change"),
+    [
+        ("It holds a third more than the old one.", 1 / 3, "up"),
+        ("It costs a quarter less than the old one.", 1 / 4, "down"),
+        ("Sales were a third higher.", 1 / 3, "up"),
+        ("The fare is a fifth cheaper than in May.", 1 / 5, "down"),
+    ],
+)
+def test_parts_by_which_things_differ(text, value, change):
+    (part,) = WITH_BINDER.extract(text)
+    assert (part.value, part.change) == (pytest.approx(value), change)
+
+
+def test_ordinals_before_a_comparative_are_no_parts():
+    assert WITH_BINDER.extract("A third larger plant will open, and a fifth higher court agreed.") == []
+
+
+def test_the_pieces_of_a_time_name_nothing():
+    (runners,) = WITH_BINDER.extract("Her time of 2:41:17 was the best of 30 runners.")
+    assert {"41", "17", "41 17"}.isdisjoint({*runners.concept, *runners.subject})

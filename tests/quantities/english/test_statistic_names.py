@@ -1,4 +1,4 @@
-"""Names of statistics and labels in brackets, in sentences of our own."""
+"""Names of statistics, labels in brackets, and clauses without verbs, in sentences of our own."""
 
 import pytest
 
@@ -130,3 +130,27 @@ def test_an_interval_keeps_the_name_of_its_estimate():
 )
 def test_words_that_name_nothing(text, nothing):
     assert nothing not in words(text)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        ("Sensitivity was 91.2% and specificity 84.5%.", {"specificity"}),
+        ("Inflation is 3.2%, unemployment 5.1% and growth 1.4%.", {"unemployment"}),
+        ("The length of the bench is 5 m and its width 3 m.", {"width"}),
+    ],
+)
+def test_a_clause_without_its_verb_has_a_subject_of_its_own(text, second):
+    assert words(text)[1] == second
+
+
+def test_a_clause_without_its_verb_says_where_its_subject_went():
+    exports, imports = EXTRACTOR.extract("Exports rose 5% and imports 7%.")
+    assert (exports.change, imports.change) == ("up", "up")
+    sales, margin = EXTRACTOR.extract("Sales rose 5% and the margin 12%.")
+    assert (sales.change, margin.change) == ("up", "")
+
+
+def test_many_clauses_without_verbs():
+    text = "The first is 1 cm" + ", the next 2 cm" * 2_000
+    assert len(EXTRACTOR.extract(text)) == 2_001

@@ -17,6 +17,7 @@ from qbench.quantities.english.binder.sure import (
     SURE,
     compared_with,
     dealt_out,
+    gapped,
     item_of_list,
     with_shared,
 )
@@ -130,12 +131,22 @@ def bind(sentences: Sequence[Sentence], binder: WordBinder | None = None) -> lis
         bound = _bound(m, view, scores, sentences[n], bindings[n][m].concept, inside, dealt, binder.threshold)
         if m and in_interval(sentences[n].tokens, sentences[n].mentions[m].number):
             bound = replace(bound, change=_of_interval(sentences[n].mentions, m, bindings[n][m - 1].change))
+        if m and (noun := gapped(sentences[n].tokens, sentences[n].mentions, m, sentences[n].parse)):
+            bound = replace(bound, concept=_without_first(bound.concept, noun, sentences[n].mentions[m - 1].first))
         if not (bound.concept.words or bound.concept.subject):
             other = compared_with(sentences[n].tokens, sentences[n].mentions, m)
             if other is not None:
                 bound = replace(bound, concept=bindings[n][other].concept)
         bindings[n][m] = bound
     return bindings
+
+
+def _without_first(concept: Concept, noun: Set[int], first: int) -> Concept:
+    """A concept that has a noun, without words before token `first`, which are of the clause before."""
+    if noun.isdisjoint((*concept.words, *concept.subject)):
+        return concept
+    words, subject = (tuple(k for k in each if k >= first) for each in (concept.words, concept.subject))
+    return Concept(words or subject, concept.how, subject if words else ())
 
 
 def _of_interval(mentions: Sequence[MentionTokens], m: int, before: Change) -> Change:
@@ -222,12 +233,19 @@ def chosen(view: Pivot, sentence: Sentence, likely: NDArray[np.bool_], inside: I
     """
     tokens = sentence.tokens
     taken = [view.start + int(k) for k in (likely & (view.words[:, 1] != 1)).nonzero()[0]]
-    words = {
-        k for k in taken if tokens[k].kind != "mark" and tokens[k].low not in SMALL_WORDS and k not in inside.measures
-    }
+    taken = [k for k in taken if k not in inside.measures and not _clocked(tokens, k)]
+    words = {k for k in taken if tokens[k].kind != "mark" and tokens[k].low not in SMALL_WORDS}
     window = range(view.start, view.start + len(likely))
     words |= _rest(words, window, tokens, inside.tokens)
     return words | {k for word in words for k in _joints(word, words, tokens) if k in window}
+
+
+def _clocked(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k is a number of "2:41:17"."""
+    marks = [j for j in (k - 1, k + 1) if 0 < j < len(tokens) - 1 and tokens[j].text == ":"]
+    return tokens[k].kind == "number" and any(
+        tokens[j - 1].kind == tokens[j + 1].kind == "number" and _glued(j - 1, j, tokens) for j in marks
+    )
 
 
 def _without_strays(words: set[int], view: Pivot, scores: Array, sentence: Sentence) -> set[int]:

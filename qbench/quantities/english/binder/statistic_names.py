@@ -27,6 +27,9 @@ LONG_SPREADS = frozenset(
     }
 )
 ESTIMATES = frozenset("OR ORs AOR aOR HR HRs aHR AHR RR RRs aRR IRR aIRR SMD WMD MD ICC AUC ES".split())
+LONG_ESTIMATES = frozenset(
+    {("hazard", "ratio"), ("odds", "ratio"), ("risk", "ratio"), ("rate", "ratio"), ("relative", "risk")}
+)
 LETTERS = frozenset("n N r R b B d t z".split())
 """Names of one letter, which are such between a sign and a bare number alone."""
 P_VALUES = frozenset({"p", "P"})
@@ -104,7 +107,11 @@ class _Named:
         return len(self._names[n]) == 1 and self._tokens[self._names[n][0]].text in names
 
     def _is_spread(self, n: int) -> bool:
-        return len(self._names[n]) > 1 or self._is(n, SPREADS)
+        return (len(self._names[n]) > 1 or self._is(n, SPREADS)) and not self._is_estimate(n)
+
+    def _is_estimate(self, n: int) -> bool:
+        words = tuple(self._tokens[k].low for k in self._names[n])
+        return self._is(n, ESTIMATES) or words in LONG_ESTIMATES
 
     def _of_others(self, n: int) -> set[int]:
         """The names of other mentions, but for one that this mention shares."""
@@ -114,7 +121,7 @@ class _Named:
         """Whether mention n has the name of mention m, too: "n = 86 vs 86", "AUC 0.7 (SD 0.1) vs 0.6"."""
         if n < m:
             return False
-        if self._is(m, ESTIMATES):
+        if self._is_estimate(m):
             return self._mentions[m].family == self._mentions[n].family and not self._names[n]
         return all(self._linked(k) for k in range(m, n))
 
@@ -155,7 +162,7 @@ class _Named:
         headers += [_Header(name) for n, name in enumerate(self._names) if name and self._is_spread(n)]
         headers.sort()
         for n, (mention, spread) in enumerate(pairwise(self._mentions)):
-            named = self._names[n] and not self._is(n, ESTIMATES)
+            named = self._names[n] and not self._is_estimate(n)
             if named or self._names[n + 1] or not _fills_brackets(tokens, mention.last, spread):
                 continue
             ends = sum(token.kind == "number" for token in tokens[spread.first : spread.last])
@@ -208,7 +215,8 @@ def _name(tokens: Sequence[Token], mention: MentionTokens) -> tuple[int, ...]:
     if word in ESTIMATES or word in P_VALUES or (word in LETTERS and not mention.family):
         estimate = word in ESTIMATES and not {*_OPENS} & {*signs}
         return (k,) if signed or estimate else ()
-    return (k - 1, k) if k and (tokens[k - 1].low, tokens[k].low) in LONG_SPREADS else ()
+    pair = (tokens[k - 1].low, tokens[k].low) if k else ()
+    return (k - 1, k) if pair in LONG_SPREADS or (pair in LONG_ESTIMATES and not {*_OPENS} & {*signs}) else ()
 
 
 def _ends(tokens: Sequence[Token], spread: Sequence[int]) -> int:
