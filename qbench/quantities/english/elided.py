@@ -23,6 +23,8 @@ _EARLIER = frozenset(
     "an the its original previous present current last year year's month month's quarter's earlier".split()
 )
 """Words between "from" and the amount that it was: "from an original 60 million"."""
+_PERIODS = frozenset("daily weekly monthly quarterly annual yearly long-term usual normal national".split())
+"""Words before the average that something is compared with: "against a daily average of 1.6 million"."""
 _COMPARED = (
     ("against",),
     ("vs",),
@@ -155,6 +157,9 @@ def _is_compared(tokens: Sequence[Token], a: Amount, b: Amount, gap: list[str]) 
     if not _ENDS.isdisjoint(w for w in gap[:-1] if w != "vs"):
         return False
     k = len(gap)
+    if gap[-2:] in (["average", "of"], ["mean", "of"], ["median", "of"]):
+        k -= 2
+        k -= k > 0 and gap[k - 1] in _PERIODS
     while k and (gap[k - 1] in _APPROXIMATE or gap[k - 1] in _EARLIER):
         k -= 1
     gap = gap[:k]

@@ -140,6 +140,7 @@ def test_notes_in_brackets_part_no_list(text, expected):
     [
         ("It lent 1.1m books in 2022, against 1.4m before.", [(1.1e6, "book"), (1.4e6, "book")]),
         ("It sold 2.3m cars, up from 1.9m a year earlier.", [(2.3e6, "car"), (1.9e6, "car")]),
+        ("It lent 90 books, against a daily average of 70.", [(90, "book"), (70, "book")]),
         ("They ran 40 laps, up from 1.9 m.", [(40, "lap"), (1.9, "metre")]),
         ("It uses 6.1 litres in town and 4.4 on the motorway.", [(6.1, "litre"), (4.4, "litre")]),
         ("It fell by 0.8 points with the drug and by 0.4 with placebo.", [(0.8, "point"), (0.4, "point")]),
