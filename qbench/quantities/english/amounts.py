@@ -404,7 +404,7 @@ _PERIODS = frozenset("quarter quarters half months month period".split())
 OFTEN = "how often"
 """The rule's name of "twice daily" in `Amount.how`."""
 _OFTEN = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
-_TO_MORE = (["-"], ["–"], ["‑"], ["to"])
+_TO_MORE = (["-"], ["–"], ["to"])
 """What joins the ends of a range of money."""
 _FRAMES = {("(", ")"), ("&", ";")}
 """The marks around a currency that some texts leave there."""

@@ -232,7 +232,7 @@ def _subject(tokens: Sequence[Token], end: int, amount: Amount, floor: int, pars
         token = tokens[k]
         if token.low in NOUNS and _may_be_noun(k, parse):
             return of_noun(tokens, k, amount) if k == end or tokens[k + 1].low in _HEADED else ""
-        determines = token.low in _DETERMINERS or token.text in "-–‐‑%"
+        determines = token.low in _DETERMINERS or token.text in "-–%"
         if not determines and (token.kind != "word" or token.low in FUNCTION_WORDS or token.low in VERBS):
             return ""
     return ""

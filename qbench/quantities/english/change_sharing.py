@@ -66,11 +66,15 @@ def _gapped(tokens: Sequence[Token], a: Amount, b: Amount, first: int, parse: Pa
     gap = range(a.last, first)
     if parse is None or not 1 < len(gap) <= LABELLED or {a.unit.family, b.unit.family} - PERCENT:
         return False
+    if not a.low <= _LIKE * b.low or not b.low <= _LIKE * a.low:
+        return False  # "prices rose 5 % and turnout 62 %"
     tags = [parse.tags[k] for k in gap[1:]]
     nouns = tags[-1].startswith("NN") and all(tag.startswith(("NN", "JJ")) or tag in ("DT", "PRP$") for tag in tags)
     return nouns and tokens[gap[0]].low in ("and", "while") and tokens[gap[-1]].low not in _LEVELS
 
 
+_LIKE = 2.5
+"""How many times larger than the other one of two changes may be, of which one has no verb."""
 _LEVELS = frozenset("margin margins rate share ratio yield target".split())
 """Nouns of percentages that are no changes, whatever rose before: "sales rose 5 % and the margin 12 %"."""
 

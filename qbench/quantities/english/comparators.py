@@ -309,8 +309,6 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
         return False  # "superior in healing over 5 % cream"
     if phrase == ("over",) and (few or (lead is not None and lead.low in _SPREADING)):
         return False  # "royalties over two mines"
-    if phrase == ("over",) and unit.family == "length" and lead is not None and lead.low in _DISTANCES:
-        return False  # "climbs 640 m over 7.5 km"
     if phrase == ("over",):
         return not _is_span(tokens, amount, end) and (unit.family != "time" or _lasts(tokens, first, end, amount))
     if phrase in (("under",), ("within",)):
@@ -405,7 +403,6 @@ def _names_minute(tokens: Sequence[Token], first: int) -> bool:
 
 
 _NEAR_MINUTE = 8
-_DISTANCES = frozenset("mm cm m km ft feet foot metres meters kilometres kilometers miles yards".split())
 _READINGS = frozenset(
     "daily hourly nightly weekly monthly yearly annual seasonal mean average absolute local global record "
     "overnight".split()

@@ -117,6 +117,8 @@ def _compared(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> A
         gap = [t.low for t in tokens[a.last : b.first]]
         if a.bare and a.number.scaled and gap in _SIDES and "." in tokens[b.number.first].text:
             return _with_unit(a, b) if _alike(a.number.mantissa, b.low) else b  # "2.55 mln vs 1.9"
+        if gap == ["to"] and a.unit.family == "count" and b.low < a.low:
+            return replace(b, unit=a.unit, how=(*b.how, "elided unit"))  # "52 votes to 48"
         if a.bare and tuple(gap) in _COMPARED:
             break  # "15 days (n = 86 vs 86)"
         if a.bare or a.is_range or a.unit.family in ("date", "age"):
@@ -140,6 +142,7 @@ def _parallel(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> A
     gap = gap[:-1] if gap[-1:] == ["by"] else gap  # "by 0.8 points with the drug and by 0.4 with placebo"
     alike = alike and gap[0] in _OF_WHOM and gap[-1] in _ALSO
     alike = alike and tuple(t.low for t in tokens[b.last : b.last + 2]) not in _IDIOMS
+    alike = alike and tokens[b.last + 1 : b.last + 2] != [] and tokens[b.last + 1].kind != "number"  # "3 in 10"
     if not alike or not 2 < len(gap) <= _LONGEST_PARALLEL or not _ENDS.isdisjoint(gap) or not _alike(a.low, b.low):
         return b
     return replace(b, unit=a.unit, how=(*b.how, "elided unit"))

@@ -26,7 +26,7 @@ def level_until(tokens: Sequence[Token], number: Number) -> int | None:
     if not percent and j + 1 < len(tokens) and tokens[j].low == "per" and tokens[j + 1].low == "cent":
         percent, j = True, j + 1
     k = j + percent
-    if k < len(tokens) and tokens[k].text in "-‐‑(":
+    if k < len(tokens) and tokens[k].text in "-(":
         k += 1
     if _name_ends(tokens, k) and (percent or tokens[k].text.isupper()):  # "50 Ci" are curies
         return j + percent

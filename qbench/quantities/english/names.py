@@ -78,7 +78,7 @@ def _device(tokens: Sequence[Token], number: Number) -> int | None:
 def _contract(tokens: Sequence[Token], number: Number) -> int | None:
     """ "the Five-Year Credit Agreement", "10-Year Treasury Notes": papers that are named by their length."""
     last = number.last
-    if last + 2 >= len(tokens) or tokens[last].text not in "-‐‑" or not glued(tokens[last], tokens[last + 1]):
+    if last + 2 >= len(tokens) or tokens[last].text not in "-" or not glued(tokens[last], tokens[last + 1]):
         return None
     titled = tokens[last + 1].low in _LENGTHS and tokens[last + 1].text[:1].isupper()
     return last + 2 if titled and tokens[last + 2].text in _PAPERS else None
@@ -93,7 +93,7 @@ def _series(tokens: Sequence[Token], number: Number) -> int | None:
     first, last = number.first, number.last
     if number.written or number.scaled or not tokens[first].text.isdecimal() or not tokens[first].text.endswith("00"):
         return None
-    k = last + (last < len(tokens) and tokens[last].text in "-‐‑")
+    k = last + (last < len(tokens) and tokens[last].text in "-")
     return k + 1 if k < len(tokens) and tokens[k].low == "series" else None
 
 

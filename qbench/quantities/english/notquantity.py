@@ -77,7 +77,7 @@ def _joined_to_word(tokens: Sequence[Token], number: Number) -> int | None:
         if before.kind == "word" or before.text in ")]}":
             timed = before.text == "T" and _end_of_code(tokens, last) == last
             return _end_of_labels(tokens, last) if timed else _end_of_code(tokens, last)  # "at T10, 20 and 30"
-        if before.text in "-‐‑/#@_" and first > 1 and tokens[first - 2].kind == "word":
+        if before.text in "-/#@_" and first > 1 and tokens[first - 2].kind == "word":
             joined = glued(tokens[first - 2], before)
             if joined and tokens[first - 2].low not in GLUED_PREFIXES and not _dates(tokens, first, last):
                 return _end_of_code(tokens, last)

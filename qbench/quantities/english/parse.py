@@ -13,7 +13,6 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.quantities.english.full_stops import full_stop_is_token
 from qbench.quantities.english.parsers.words import Reading, WordParser
 from qbench.quantities.english.sentences import MEASURES, PRONOUNS, STARTERS
 from qbench.quantities.english.tokens import LINE_ENDS, Token, glued
@@ -270,7 +269,7 @@ def carries_on(tokens: Sequence[Token], first: int) -> bool:
 
 
 def _ends(tokens: Sequence[Token], k: int) -> bool:
-    """Whether a sentence seems to end with token k: a mark, a gap, and no lower-case word after it."""
+    """Whether a sentence seems to end with token k: a mark, a gap, and no lower-case word after it; or a lost gap."""
     if k + 1 == len(tokens) or (tokens[k].text not in ENDS and tokens[k].text not in LINE_ENDS):
         return False
     if glued(tokens[k], tokens[k + 1]):
@@ -282,19 +281,27 @@ def _ends(tokens: Sequence[Token], k: int) -> bool:
     if tokens[k + 1].low in STARTERS or carries_on(tokens, k + 1):
         return True
     before = tokens[k - 1].text if k else ""
-    if tokens[k].text == "." and len(before) > 1 and not full_stop_is_token(before):
+    if tokens[k].text == "." and before in _NEVER_LAST:
         return False  # "317 ml vs. 615 ml"
     # Other short words before a full stop may be abbreviations, or the number of a heading.
     whole = len(before) > 3 or before.islower() or before == ")" or (len(before) > 1 and before.isdigit())
     return tokens[k].text != "." or whole
 
 
+_NEVER_LAST = frozenset("vs approx cf ca".split())
+"""Abbreviations that no sentence ends with."""
+_OF_FILES = frozenset("com net org edu gov io js txt pdf csv doc docx html xml zip exe".split())
+"""What a full stop ties to the name of a site or a file."""
+
+
 def _lost_space(tokens: Sequence[Token], k: int) -> bool:
-    """Whether token k is a full stop whose space is lost: "debt securities.Net gains", but not "U.S" or "Acme.Com"."""
+    """Whether token k is a full stop whose space is lost: "securities.Net gains", but not "U.S" or "readme.Txt"."""
     if tokens[k].text != "." or not k or not glued(tokens[k - 1], tokens[k]):
         return False
     before, after = tokens[k - 1], tokens[k + 1]
     if after.kind == "number" and k + 2 < len(tokens) and glued(after, tokens[k + 2]):
         after = tokens[k + 2]  # the number of a page: "percentage points.38Table of Contents"
+    if after.low in _OF_FILES:
+        return False
     closes = before.text in ")%" or (before.kind == "word" and before.text.islower() and len(before.text) > 2)
     return closes and after.kind == "word" and after.text[0].isupper() and len(after.text) > 1

@@ -16,7 +16,7 @@ from qbench.quantities.english.ratios import RATIO
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.units import Unit
 
-JOINERS = frozenset({"-", "–", "—", "‑", "~", "-to-", "to-", "-to"})
+JOINERS = frozenset({"-", "–", "—", "~", "-to-", "to-", "-to"})
 WORDS = frozenset({"to", "through", "till", "until", "thru"})
 _OPEN = WORDS | {",", ";"}
 LONGEST = 30
@@ -347,7 +347,7 @@ def _contest(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
 
 def _is_score(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
     """ "3-2": two small whole numbers, the larger first, with nothing but a hyphen between and no unit."""
-    if b.first - a.last != 1 or tokens[a.last].text not in ("-", "–", "‑") or not a.bare or a.is_range:
+    if b.first - a.last != 1 or tokens[a.last].text not in ("-", "–") or not a.bare or a.is_range:
         return False
     if not (b.bare or b.unit.family == "count") or not glued(tokens[a.last], tokens[b.first]):
         return False

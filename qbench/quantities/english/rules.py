@@ -214,12 +214,16 @@ class RulesExtractor:
 
 def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tuple[Amount, Modifiers, Concept]]:
     """Each amount with its unit, its comparator and change, and its concept; p-values keep what they are."""
-    for k, (amount, reading, binding) in enumerate(zip(text.amounts, text.readings, bindings, strict=True)):
+    before: Amount | None = None
+    for amount, reading, binding in zip(text.amounts, text.readings, bindings, strict=True):
         if amount.p_value:
             yield amount, reading, Concept(p_value_name(text.tokens, amount.number), P_VALUE)
             continue
-        if not (binding.quantity or amount.year or _is_sure(text.tokens, amount, reading) or _is_other_side(text, k)):
+        sure = amount.year or _is_sure(text.tokens, amount, reading) or _is_other_side(text.tokens, before, reading)
+        if not (binding.quantity or sure):
+            before = None
             continue
+        before = amount
         own = amount
         lent = None if binding.unit_of is None else text.amounts[binding.unit_of]
         if lent is not None and _shares(text.tokens, amount, lent, reading):
@@ -262,14 +266,14 @@ def _is_sure(tokens: Sequence[Token], amount: Amount, reading: Modifiers) -> boo
     )
 
 
-def _is_other_side(text: ReadText, k: int) -> bool:
-    """Whether an amount is what the one before it is compared with: "(12.5 [SD 3] vs. 9.3)"."""
-    first = text.readings[k].first
-    before = [token.low for token in text.tokens[max(0, first - 2) : first]]
-    return k > 0 and first - text.amounts[k - 1].last <= _COMPARED and (before[-1:] in _SIDES or before == ["vs", "."])
+def _is_other_side(tokens: Sequence[Token], before: Amount | None, reading: Modifiers) -> bool:
+    """Whether an amount is what the quantity before it is compared with: "(12.5 [SD 3] vs. 9.3)"."""
+    if before is None or reading.first - before.last > _COMPARED:
+        return False
+    link = [token.low for token in tokens[max(0, reading.first - 2) : reading.first]]
+    return link[-1:] in (["vs"], ["versus"]) or link == ["vs", "."]
 
 
-_SIDES = (["vs"], ["versus"])
 _COMPARED = 9
 """Tokens between an amount and the one that it is compared with, at most."""
 

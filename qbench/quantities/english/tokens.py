@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from qbench.quantities.english.lexicon import ABBREVIATIONS, FRACTION_MARKS
 
-HYPHENS = frozenset("-‐‑")
-"""The hyphens of a typewriter and of typesetting, and the one at which lines don't break, in a text."""
+HYPHENS = frozenset({"-"})
+"""Texts of tokens that are hyphens; those of typesetting are written so, too."""
 
 
 _TYPESET = {"\u2010": "-", "\u2011": "-", "\u2012": "–"}

@@ -241,12 +241,12 @@ def _article(tokens: Sequence[Token], i: int) -> Written | None:
 
 
 def _compares(tokens: Sequence[Token], k: int) -> bool:
-    """Whether token k says that one thing is more than another: "a third more", "a fifth cheaper than"."""
+    """Whether token k says that one thing is more than another: "a third more than", "a fifth more expensive than"."""
     if k >= len(tokens) or tokens[k].low not in _COMPARATIVES:
         return False
-    if tokens[k].low in ("more", "less", "fewer"):
-        return True
-    return k + 1 == len(tokens) or tokens[k + 1].low in ("than", "in", "at") or tokens[k + 1].text in ".,;:)"
+    after = [token.low for token in tokens[k + 1 : k + 3]]
+    graded = tokens[k].low in ("more", "less") and after[1:] == ["than"]
+    return graded or after[:1] in ([], ["than"], ["."])
 
 
 _COMPARATIVES = frozenset(

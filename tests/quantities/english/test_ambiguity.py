@@ -101,14 +101,6 @@ def test_no_unit_where_a_word_only_looks_like_one(text, units):
     assert all(q.family != "currency" for q in found)
 
 
-@pytest.mark.parametrize(
-    ("text", "unit"),
-    [("The samples were centrifuged at 3,000 g.", "standard gravity"), ("The pellet weighed 5 g.", "gram")],
-)
-def test_what_is_centrifuged_is_so_at_a_force(text, unit):
-    assert [quantity.unit for quantity in RULES.extract(text)] == [unit]
-
-
 def test_every_sense_is_a_unit_of_the_file():
     for form, default in shared_forms():
         assert is_shared(form)

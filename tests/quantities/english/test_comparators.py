@@ -379,10 +379,3 @@ def test_bounds_of_what_is_named(rules, text, expected):
 def test_a_rate_over_a_time_is_in_the_course_of_it():
     found = get_extractor(ExtractorOptions(spacy_model="none")).extract("The loan costs 6.9 % over 60 months.")
     assert [(quantity.value, quantity.comparator) for quantity in found] == [(6.9, "="), (60, "=")]
-
-
-def test_a_distance_over_a_distance_is_along_it():
-    found = get_extractor(ExtractorOptions(spacy_model="none")).extract("The path rises 640 m over 7.5 km.")
-    assert [(quantity.value, quantity.comparator) for quantity in found] == [(640, "="), (7.5, "=")]
-    (alone,) = get_extractor(ExtractorOptions(spacy_model="none")).extract("The path is over 7.5 km long.")
-    assert alone.comparator == ">"

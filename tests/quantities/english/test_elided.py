@@ -144,8 +144,9 @@ def test_notes_in_brackets_part_no_list(text, expected):
         ("They ran 40 laps, up from 1.9 m.", [(40, "lap"), (1.9, "metre")]),
         ("It uses 6.1 litres in town and 4.4 on the motorway.", [(6.1, "litre"), (4.4, "litre")]),
         ("It fell by 0.8 points with the drug and by 0.4 with placebo.", [(0.8, "point"), (0.4, "point")]),
-        ("The bill passed by 52 votes to 48.", [(52, "vote"), (48, "")]),
+        ("The bill passed by 52 votes to 48.", [(52, "vote"), (48, "vote")]),
         ("It carries 48 to 52 people.", [(48, "people")]),
+        ("Prices rose 5% on Monday and 3 in 10 shops closed.", [(5, "percentage"), (3, "shop"), (10, "shop")]),
     ],
 )
 def test_numbers_that_are_said_alike(text, expected):
@@ -168,6 +169,7 @@ def test_parts_by_which_things_differ(text, value, change):
 
 def test_ordinals_before_a_comparative_are_no_parts():
     assert WITH_BINDER.extract("A third larger plant will open, and a fifth higher court agreed.") == []
+    assert WITH_BINDER.extract("A third more recent study came, and a third smaller, cheaper model.") == []
 
 
 def test_the_pieces_of_a_time_name_nothing():

@@ -37,10 +37,11 @@ BINDER = "binder"
 
 SMALL_WORDS = frozenset(
     "the a an of and or for in on at to by with per as than 's ’s its their our his her you he she we they "
-    "i'll you'll we'll they'll i've you've we've they've associated included including ended corresponding averaging "
-    "certain such decrease".split()
+    "i'll you'll we'll they'll i've you've we've they've".split()
 )
-"""Words that stand between those of a concept, or refer to them, and are none."""
+"""Words that join those of a concept, or stand for them, and are none."""
+TYING_WORDS = frozenset("associated included including ended corresponding averaging certain such".split())
+"""Words that tie a phrase to a concept or point to it; in lower case, unlike that of "Associated Press"."""
 EVEN = 0.5
 """Probability from which a number has another's unit."""
 CORE = 0.12
@@ -180,8 +181,9 @@ def _bound(
     elif quantity and concept.how not in SURE and likely != {*concept.words, *concept.subject}:
         period = not likely and sentence.mentions[m].time  # "in the nine months ended May 31": a time of none
         words = set() if period else chosen(view, sentence, _doubted(view, scores, threshold, inside), inside)
-        if sentence.mentions[m].family != "age":
-            words = {k for k in words if sentence.tokens[k].low != "aged"}
+        if sentence.mentions[m].family != "age":  # "eighty infants aged four weeks"
+            ages = {mention.first - 1 for mention in sentence.mentions if mention.family == "age"}
+            words = {k for k in words if not (k in ages and sentence.tokens[k].low == "aged")}
         words = _without_strays(words, view, scores, sentence)
         if concept.how == LISTED:
             concept = with_shared(concept, words, dealt, sentence.tokens)
@@ -234,7 +236,8 @@ def chosen(view: Pivot, sentence: Sentence, likely: NDArray[np.bool_], inside: I
     tokens = sentence.tokens
     taken = [view.start + int(k) for k in (likely & (view.words[:, 1] != 1)).nonzero()[0]]
     taken = [k for k in taken if k not in inside.measures and not _clocked(tokens, k)]
-    words = {k for k in taken if tokens[k].kind != "mark" and tokens[k].low not in SMALL_WORDS}
+    taken = [k for k in taken if tokens[k].kind != "mark" and tokens[k].text not in TYING_WORDS]
+    words = {k for k in taken if tokens[k].low not in SMALL_WORDS}
     window = range(view.start, view.start + len(likely))
     words |= _rest(words, window, tokens, inside.tokens)
     return words | {k for word in words for k in _joints(word, words, tokens) if k in window}

@@ -7,6 +7,7 @@ what its estimate does. "Mean (SD) age was 45 (12) years" names both figures bef
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
@@ -39,7 +40,9 @@ LONG_LOCATIONS = frozenset("ratio ratios difference".split())
 LONGEST_HEADER = 8
 """Tokens in the brackets of "median [interquartile range (IQR)]" at most."""
 
-REACH = 10
+MOST = 12
+"""Mentions that share the name of the first of them, at most."""
+NEAREST = 10
 """Tokens between a figure that names nothing but a statistic and the one that says what was measured, at most."""
 
 _SIGNS = frozenset("= : < > ≤ ≥ ~ ≈ ( [ ,".split())
@@ -50,7 +53,7 @@ _LINKS = frozenset(", and or / vs versus .".split())
 
 
 class _Header(NamedTuple):
-    """ "Mean (SD)": the tokens that name the spread, and those that name the estimate."""
+    """ "Mean (SD)": the tokens that name the spread, and the one that names the estimate and is not of its spread."""
 
     spread: tuple[int, ...]
     estimate: tuple[int, ...] = ()
@@ -87,16 +90,16 @@ class _Named:
         """See `with_statistics`."""
         found: list[Concept] = []
         for n, concept in enumerate(concepts):
-            others = self._of_others(n)
+            others = self._of_others(n, concept)
             estimate = self._estimate(n)
             if estimate is not None:
                 concept = found[estimate]
-                others -= {*self._names[estimate]}
+                others = self._of_others(n, concept) - {*self._names[estimate]}
             own = () if self._is(n, P_VALUES) else self._names[n]
             emptied = concept.words and others.issuperset([*concept.words, *concept.subject])
             if emptied and not self._names[n] and (near := self._nearest(n)) is not None:
                 concept = found[near]
-                others |= {*self._names[near]}
+                others = {*self._names[near]}
             found.append(_changed(concept, without=others, named=own))
         for n, header in self._in_brackets():
             found[n] = _changed(found[n], without={*header.spread}, named=header.estimate)
@@ -113,13 +116,14 @@ class _Named:
         words = tuple(self._tokens[k].low for k in self._names[n])
         return self._is(n, ESTIMATES) or words in LONG_ESTIMATES
 
-    def _of_others(self, n: int) -> set[int]:
-        """The names of other mentions, but for one that this mention shares."""
-        return {k for k, m in self._owners.items() if m != n and not self._shares(m, n)}
+    def _of_others(self, n: int, concept: Concept) -> set[int]:
+        """The words of a concept that name other mentions, but for a name that mention n shares."""
+        named = ((k, self._owners[k]) for k in (*concept.words, *concept.subject) if k in self._owners)
+        return {k for k, m in named if m != n and not self._shares(m, n)}
 
     def _shares(self, m: int, n: int) -> bool:
         """Whether mention n has the name of mention m, too: "n = 86 vs 86", "AUC 0.7 (SD 0.1) vs 0.6"."""
-        if n < m:
+        if not m < n <= m + MOST:
             return False
         if self._is_estimate(m):
             return self._mentions[m].family == self._mentions[n].family and not self._names[n]
@@ -134,10 +138,12 @@ class _Named:
         """The mention whose spread mention n is by its name, p-values between the two passed over."""
         if not n or not self._names[n] or not self._is_spread(n):
             return None
+        spread = self._mentions[n].family
         while n and self._names[n] and self._follows(n):
             n -= 1
             if not self._is(n, P_VALUES):
-                return n
+                families = {spread, self._mentions[n].family} - {""}
+                return n if len(families) < 2 else None  # no spread is in kilometres of a mean in hours
         return None
 
     def _nearest(self, n: int) -> int | None:
@@ -146,7 +152,7 @@ class _Named:
         while near >= 0 and self._is(near, P_VALUES):
             near -= 1
         gap = self._tokens[self._mentions[near].last : self._mentions[n].first] if near >= 0 else ()
-        near_enough = len(gap) <= REACH and not any(token.text in ".!?" for token in gap)
+        near_enough = len(gap) <= NEAREST and not any(token.text in ".!?" for token in gap)
         return near if near >= 0 and near_enough else None
 
     def _follows(self, n: int) -> bool:
@@ -161,23 +167,25 @@ class _Named:
         # "4 kg (95% CI 2 to 6) and 5 kg (3 to 8)": the second interval is named as the first one
         headers += [_Header(name) for n, name in enumerate(self._names) if name and self._is_spread(n)]
         headers.sort()
+        ends = [header.spread[-1] for header in headers]
+        families: dict[_Header, str] = {}
         for n, (mention, spread) in enumerate(pairwise(self._mentions)):
             named = self._names[n] and not self._is_estimate(n)
             if named or self._names[n + 1] or not _fills_brackets(tokens, mention.last, spread):
                 continue
-            ends = sum(token.kind == "number" for token in tokens[spread.first : spread.last])
-            if header := self._header_before(mention, headers):
-                if spread.family in ("", mention.family) and ends == _ends(tokens, header.spread):
-                    yield n, header
-            elif ends > 1 and (mention.family == spread.family or self._names[n]):
+            numbers = sum(token.kind == "number" for token in tokens[spread.first : spread.last])
+            at = bisect_left(ends, mention.first) - 1
+            if at >= 0 and self._together(headers[at].spread[-1], mention.number):
+                family = families.setdefault(headers[at], mention.family)
+                alike = spread.family in ("", family) and mention.family == family
+                if alike and numbers == _ends(tokens, headers[at].spread):
+                    yield n, headers[at]
+            elif numbers > 1 and (mention.family == spread.family or self._names[n]):
                 yield n, _Header(())
 
-    def _header_before(self, mention: MentionTokens, headers: Sequence[_Header]) -> _Header | None:
-        """The last header before a mention in its sentence."""
-        before = [header for header in headers if header.spread[-1] < mention.first]
-        stretches = self._parse.stretches
-        same = before and stretches[before[-1].spread[-1]] == stretches[mention.number]
-        return before[-1] if same else None
+    def _together(self, a: int, b: int) -> bool:
+        """Whether two tokens are of one sentence."""
+        return self._parse.stretches[a] == self._parse.stretches[b]
 
 
 def _changed(concept: Concept, *, without: Set[int], named: Sequence[int]) -> Concept:
@@ -206,16 +214,20 @@ def _name(tokens: Sequence[Token], mention: MentionTokens) -> tuple[int, ...]:
         return ()
     if [token.text for token in tokens[max(0, k - 2) : k + 1]] == ["C", ".", "I"]:
         return (k - 2, k - 1, k)
-    word, before = tokens[k].text, tokens[k - 1].text if k else ""
+    word, before = tokens[k].text, tokens[k - 1] if k else None
+    signed = not {*"=<>:"}.isdisjoint(signs)
+    opens = before is not None and before.text in ("(", "[", ",", ";")
     if word == "range":  # "(range, 20-40)"; what ranges is none
-        return (k,) if before in ("(", "[", ",", ";") and signs else ()
-    if word in SPREADS:
-        return (k,) if before != "±" else ()  # "mean ± SD, 4.5 ± 1.9"
-    signed = not {*"=<>"}.isdisjoint(signs)
-    if word in ESTIMATES or word in P_VALUES or (word in LETTERS and not mention.family):
-        estimate = word in ESTIMATES and not {*_OPENS} & {*signs}
-        return (k,) if signed or estimate else ()
-    pair = (tokens[k - 1].low, tokens[k].low) if k else ()
+        return (k,) if opens and signs else ()
+    if word in SPREADS:  # "95% CI 2", "(SD 3)"; not "the iPhone SE 64 GB", nor "mean ± SD, 4.5 ± 1.9"
+        leads = opens or signed or (before is not None and (before.text == "%" or before.kind == "number"))
+        return (k,) if leads and before is not None and before.text != "±" else ()
+    bare = not mention.family
+    if word in ESTIMATES:
+        return (k,) if not {*_OPENS} & {*signs} and (signed or (opens and bare)) else ()
+    if word in P_VALUES or word in LETTERS:
+        return (k,) if bare and not {*"=<>"}.isdisjoint(signs) else ()
+    pair = (before.low, tokens[k].low) if before is not None else ("", "")
     return (k - 1, k) if pair in LONG_SPREADS or (pair in LONG_ESTIMATES and not {*_OPENS} & {*signs}) else ()
 
 
@@ -246,7 +258,7 @@ def _header(tokens: Sequence[Token], k: int) -> _Header | None:
         if tokens[j].text in SPREADS or tokens[j].low in _LONG_WORDS:
             spread.append(j)
         elif tokens[j].text in _CLOSES and (j + 1 == len(tokens) or tokens[j + 1].text not in _CLOSES):
-            own = (k - 1, k) if tokens[k].low in LONG_LOCATIONS and k else (k,)
+            own = (k,) if tokens[k].low in LOCATIONS else ()
             return _Header(tuple(spread), own) if spread else None
         elif tokens[j].text not in _IN_HEADER:
             return None

@@ -114,10 +114,18 @@ def gapped(tokens: Sequence[Token], mentions: Sequence[MentionTokens], n: int, p
         if not subject:
             break
         if mentions[m].first and parse.tags[mentions[m].first - 1] in _FINITE:
-            return subject
+            return subject if _opens_plainly(tokens, mentions[m].first - 1, parse) else frozenset()
         if not _own_subject(tokens, mentions, m, parse):
             break
     return frozenset()
+
+
+def _opens_plainly(tokens: Sequence[Token], verb: int, parse: Parse) -> bool:
+    """Whether only a noun phrase stands before a verb: "the price of gold is $5 and silver $3" has two prices."""
+    k = verb
+    while k and parse.stretches[k - 1] == parse.stretches[verb] and parse.tags[k - 1] in _IN_SUBJECT:
+        k -= 1
+    return k < verb and (k == 0 or parse.stretches[k - 1] != parse.stretches[verb] or tokens[k - 1].text in ",;:")
 
 
 def _own_subject(tokens: Sequence[Token], mentions: Sequence[MentionTokens], n: int, parse: Parse) -> frozenset[int]:
