@@ -60,7 +60,8 @@ def _compared(tokens: Sequence[Token], amount: Amount, k: int) -> Change:
     if after is not None and word in ("more", "less") and after.low in DEARER + CHEAPER:
         dearer = (word == "more") == (after.low in DEARER)
         return _UP if dearer else _DOWN
-    if amount.unit.family not in _PERCENT and not _is_multiple(tokens, amount):
+    part = amount.bare and amount.number.rule == "fraction in words"  # "a quarter smaller"
+    if amount.unit.family not in _PERCENT and not part and not _is_multiple(tokens, amount):
         return ""
     names = after is not None and after.kind == "word" and after.low not in FUNCTION_WORDS | VERBS
     return change if names or word not in ("more", "less") or after is None or after.kind == "mark" else ""

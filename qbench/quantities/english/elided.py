@@ -138,8 +138,10 @@ def _parallel(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> A
     if a is None or not a.unit.name or a.is_range or a.unit.family in ("date", "age") or b.last >= len(tokens):
         return b
     gap = [t.low for t in tokens[a.last : b.first]]
-    alike = gap[:1] == [tokens[b.last].low] or {*gap[:1], tokens[b.last].low} <= _WHERE
     gap = gap[:-1] if gap[-1:] == ["by"] else gap  # "by 0.8 points with the drug and by 0.4 with placebo"
+    if not gap:
+        return b
+    alike = gap[0] == tokens[b.last].low or {gap[0], tokens[b.last].low} <= _WHERE
     alike = alike and gap[0] in _OF_WHOM and gap[-1] in _ALSO
     alike = alike and tuple(t.low for t in tokens[b.last : b.last + 2]) not in _IDIOMS
     alike = alike and tokens[b.last + 1 : b.last + 2] != [] and tokens[b.last + 1].kind != "number"  # "3 in 10"
@@ -245,7 +247,8 @@ def _in_millions(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -
     a = next((a for a in before[::-1] if not a.year), None)
     if a is None or a.is_range or b.is_range or a.unit.family != "count" or b.unit.name != "metre":
         return b
-    if b.first - a.last > REACH or tokens[b.number.last].text != "m" or tokens[a.number.last - 1].text != "m":
+    letters = [t.text for t in tokens[b.number.last : b.number.last + 1]]
+    if b.first - a.last > REACH or letters != ["m"] or tokens[a.number.last - 1].text != "m":
         return b
     gap = [t.low for t in tokens[a.last : b.first]]
     if not _is_compared(tokens, a, replace(b, unit=a.unit), gap):

@@ -159,6 +159,7 @@ def test_numbers_that_are_said_alike(text, expected):
         ("It holds a third more than the old one.", 1 / 3, "up"),
         ("It costs a quarter less than the old one.", 1 / 4, "down"),
         ("Sales were a third higher.", 1 / 3, "up"),
+        ("It is a quarter smaller.", 1 / 4, "down"),
         ("The fare is a fifth cheaper than in May.", 1 / 5, "down"),
     ],
 )
@@ -175,3 +176,10 @@ def test_ordinals_before_a_comparative_are_no_parts():
 def test_the_pieces_of_a_time_name_nothing():
     (runners,) = WITH_BINDER.extract("Her time of 2:41:17 was the best of 30 runners.")
     assert {"41", "17", "41 17"}.isdisjoint({*runners.concept, *runners.subject})
+
+
+@pytest.mark.parametrize(
+    "text", ["5 kg 3 in the box", "5 kg by 3 by", "2m cars, up from m 5", "3 average of 4", "5 vs"]
+)
+def test_scraps_are_read(text):
+    assert len(WITH_BINDER.extract(text)) <= 2
