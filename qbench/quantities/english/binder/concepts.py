@@ -75,10 +75,17 @@ class Binding:
 
 
 class Inside(NamedTuple):
-    """Tokens of the mentions of a text: all of them; and the numbers and the units of measures, which name nothing."""
+    """Tokens of the mentions of a text.
+
+    Attributes:
+        tokens: all of them.
+        measures: the numbers, and the units of measures, which name nothing.
+        aged: those right before an age.
+    """
 
     tokens: frozenset[int]
     measures: frozenset[int]
+    aged: frozenset[int]
 
     @classmethod
     def of(cls, mentions: Sequence[MentionTokens]) -> Inside:
@@ -86,7 +93,8 @@ class Inside(NamedTuple):
         inside = frozenset(k for mention in mentions for k in range(mention.first, mention.last))
         measured = (mention for mention in mentions if NAMING.isdisjoint(mention.family.split()) and mention.family)
         measures = {k for mention in measured for k in range(mention.first, mention.last)}
-        return cls(inside, frozenset(measures | {mention.number for mention in mentions}))
+        aged = frozenset(mention.first - 1 for mention in mentions if mention.family == "age")
+        return cls(inside, frozenset(measures | {mention.number for mention in mentions}), aged)
 
 
 class WordBinder(Protocol):
@@ -182,8 +190,7 @@ def _bound(
         period = not likely and sentence.mentions[m].time  # "in the nine months ended May 31": a time of none
         words = set() if period else chosen(view, sentence, _doubted(view, scores, threshold, inside), inside)
         if sentence.mentions[m].family != "age":  # "eighty infants aged four weeks"
-            ages = {mention.first - 1 for mention in sentence.mentions if mention.family == "age"}
-            words = {k for k in words if not (k in ages and sentence.tokens[k].low == "aged")}
+            words = {k for k in words if not (k in inside.aged and sentence.tokens[k].low == "aged")}
         words = _without_strays(words, view, scores, sentence)
         if concept.how == LISTED:
             concept = with_shared(concept, words, dealt, sentence.tokens)
