@@ -76,6 +76,8 @@ def _spread(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amo
     a = before[-1] if before else None
     if a is None or not b.bare or a.bare or a.unit.family in ("date", "ratio"):
         return b
+    if b.is_range:
+        return _interval(tokens, before, b)  # "5 (3-8) vs 7 (5-11) days": the 5 has its unit by now
     gap = [t.low for t in tokens[a.last : b.first]]
     if gap == ["("] and _is_earlier(tokens, a, b):
         return _with_unit(a, b)
@@ -245,7 +247,7 @@ def _per_the_same(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) 
 def _in_millions(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amount:
     """ "2.3m cars, up from 1.9m": the letter after the second number is what it is after the first."""
     a = next((a for a in before[::-1] if not a.year), None)
-    if a is None or a.is_range or b.is_range or a.unit.family != "count" or b.unit.name != "metre":
+    if a is None or a.is_range or b.is_range or not a.number.scaled or b.unit.name != "metre":
         return b
     letters = [t.text for t in tokens[b.number.last : b.number.last + 1]]
     if b.first - a.last > REACH or letters != ["m"] or tokens[a.number.last - 1].text != "m":
@@ -288,8 +290,8 @@ def _listed_before(tokens: Sequence[Token], shared: Sequence[Amount], k: int, b:
             return -1  # too far, or the two share a noun: "three twenty firsts"
         a = shared[k - back]
         end = a.last
-        if tokens[end].text == "(":
-            end = next((j + 1 for j in range(end, b.first) if tokens[j].text == ")"), end)
+        if tokens[end].text in "([":
+            end = next((j + 1 for j in range(end, b.first) if tokens[j].text in ")]"), end)
         gap = [t.low for t in tokens[end : b.first]]
         noted = end > a.last and gap in _LISTED and b.unit.family not in ("", "count", "ratio")
         if gap not in _SIDES and not noted:

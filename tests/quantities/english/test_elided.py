@@ -140,6 +140,8 @@ def test_notes_in_brackets_part_no_list(text, expected):
     [
         ("It lent 1.1m books in 2022, against 1.4m before.", [(1.1e6, "book"), (1.4e6, "book")]),
         ("It sold 2.3m cars, up from 1.9m a year earlier.", [(2.3e6, "car"), (1.9e6, "car")]),
+        ("It took 5 [3-8] vs 7 [5-11] days.", [(5, "day"), (3, "day"), (7, "day"), (5, "day")]),
+        ("Output fell to 3.2m tonnes, from 3.6m in 2020.", [(3.2e6, "tonne"), (3.6e6, "tonne")]),
         ("It lent 90 books, against a daily average of 70.", [(90, "book"), (70, "book")]),
         ("They ran 40 laps, up from 1.9 m.", [(40, "lap"), (1.9, "metre")]),
         ("It uses 6.1 litres in town and 4.4 on the motorway.", [(6.1, "litre"), (4.4, "litre")]),
