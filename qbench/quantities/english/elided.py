@@ -76,7 +76,7 @@ def _spread(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amo
     a = before[-1] if before else None
     if a is None or not b.bare or a.bare or a.unit.family in ("date", "ratio"):
         return b
-    if b.is_range:
+    if b.is_range and b.first == a.last + 1:
         return _interval(tokens, before, b)  # "5 (3-8) vs 7 (5-11) days": the 5 has its unit by now
     gap = [t.low for t in tokens[a.last : b.first]]
     if gap == ["("] and _is_earlier(tokens, a, b):
