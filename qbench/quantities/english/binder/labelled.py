@@ -20,6 +20,8 @@ LABELLED = "labelled in brackets"
 """The rule's name."""
 LONGEST = 5
 """Tokens of a label at most."""
+REACH = 100
+"""Tokens between a label and the bracket that holds it at most."""
 
 _VERBS = frozenset({"VBD", "VBZ", "VBP", "MD"})
 _NO_LABELS = frozenset(
@@ -127,9 +129,9 @@ def _label(tokens: Sequence[Token], first: int, parse: Parse, inside: Set[int]) 
 
 
 def _opening(tokens: Sequence[Token], k: int) -> int:
-    """The bracket that is open at token k; -1 for none."""
+    """The bracket that is open at token k; -1 for none that is near."""
     depth = 0
-    for j in range(k - 1, -1, -1):
+    for j in range(k - 1, max(-1, k - 1 - REACH), -1):
         if tokens[j].text in ")]":
             depth += 1
         elif tokens[j].text in "([":
