@@ -100,10 +100,10 @@ class Among:
             return AGAIN
         if own.family in ("count", ""):
             return self._tie_of_count()
+        if any(_SPREAD.match(self.text, at) for at in (end, self._end)):
+            return SPREAD  # first, since a deviation is of the same thing, too
         if any(self._is_alike(m) for m in same):
             return ALIKE
-        if any(_SPREAD.match(self.text, at) for at in (end, self._end)):
-            return SPREAD
         if any(_is_rate(m.base_unit, own.base_unit) for m in self.others):
             return RATED
         if own.family in ("time", "age") and self._is_told_apart():
