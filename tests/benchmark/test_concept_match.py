@@ -103,3 +103,9 @@ def test_words_that_make_another_thing():
     assert concept_grade(("unearned", "revenue"), ("unearned", "revenue")) == 2
     assert concept_grade(("pretax", "profit"), ("pre-tax", "profits")) == 2
     assert concept_grade(("follow-up",), ("yearly", "follow-ups")) == 1
+
+
+@pytest.mark.parametrize("spread", [("sd", "weight"), ("standard", "deviation", "weight"), ("weight", "ci")])
+def test_a_spread_is_not_what_it_is_the_spread_of(spread):
+    assert concept_grade(("weight",), spread) == UNCLEAR
+    assert concept_grade(("weight",), ("mean", "weight")) == 1

@@ -137,12 +137,14 @@ def parts(word: str) -> list[str]:
 
 _OTHERS = frozenset(
     "unrecognized unrecognised unamortized unamortised unearned unbilled unused undrawn unfunded unrealized unrealised "
-    "after before non pre post deferred hypothetical potential forgone foregone constant excess".split()
+    "after before non pre post deferred hypothetical potential forgone foregone constant excess "
+    "sd sem ci iqr interquartile deviation".split()
 )
+"""Among them the spreads: the standard deviation of a weight is no weight."""
 
 
 def denies(before: Sequence[str]) -> bool:
-    """Whether words before a concept make it another thing: unrecognized expense, constant currency revenue.
+    """Whether words before a concept make it another thing: unrecognized expense, constant currency revenue, SD age.
 
     >>> denies(["deferred"]), denies(["net"])
     (True, False)
