@@ -180,7 +180,7 @@ class RulesExtractor:
     def _bindings(self, read: Sequence[ReadText]) -> list[list[Binding]]:
         """What belongs to each mention: from the parse, or from the words around it."""
         sentences = [sentence for text in read if (sentence := text.sentence()) is not None]
-        bound = iter([_carried(*each) for each in zip(sentences, self.bind(sentences), strict=True)])
+        bound = iter([_by_form(*each) for each in zip(sentences, self.bind(sentences), strict=True)])
         return [_bindings_by_words(text) if text.parse is None else next(bound) for text in read]
 
     def bind(self, sentences: Sequence[Sentence]) -> list[list[Binding]]:
@@ -278,10 +278,10 @@ _COMPARED = 9
 """Tokens between an amount and the one that it is compared with, at most."""
 
 
-def _carried(sentence: Sentence, bindings: Sequence[Binding]) -> list[Binding]:
-    concepts = with_labels(*sentence, [binding.concept for binding in bindings])
-    concepts = with_statistics(*sentence, concepts)
-    concepts = carried(*sentence, concepts)
+def _by_form(sentence: Sentence, bindings: Sequence[Binding]) -> list[Binding]:
+    """The bindings with what the form of the text says of their concepts."""
+    concepts = with_labels(sentence, [binding.concept for binding in bindings])
+    concepts = carried(*sentence, with_statistics(sentence, concepts))
     return [replace(binding, concept=concept) for binding, concept in zip(bindings, concepts, strict=True)]
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
+from qbench.quantities.english.binder.features import Sentence
 from qbench.quantities.english.binder.statistic_names import ESTIMATES, LETTERS, LOCATIONS, P_VALUES, SPREADS
 from qbench.quantities.english.concepts import Concept, MentionTokens
 from qbench.quantities.english.lexicon import FUNCTION_WORDS
@@ -31,7 +32,7 @@ _NO_LABELS = frozenset(
         *LETTERS,
         *P_VALUES,
         *LOCATIONS,
-        *"interval deviation error ratio difference df Wald Wilks power F d age aged".split(),
+        *"interval deviation error ratio difference df Wald Wilks power F age aged".split(),
     }
 )
 """Words of the names of statistics, which differ where labels say of whom or what a figure is."""
@@ -48,19 +49,10 @@ class _Item:
     compared: int | None
 
 
-def with_labels(
-    tokens: Sequence[Token], mentions: Sequence[MentionTokens], parse: Parse, concepts: Sequence[Concept]
-) -> list[Concept]:
-    """The concepts of a text's mentions, those of labelled ones from the first of their brackets.
-
-    Args:
-        tokens: of the text.
-        mentions: in it.
-        parse: of the tokens.
-        concepts: of the mentions, one each.
-    """
-    found = list(concepts)
-    for items in _lists(tokens, mentions, parse):
+def with_labels(sentence: Sentence, concepts: Sequence[Concept]) -> list[Concept]:
+    """The concepts of a text's mentions, one each: those of labelled ones from the first of their brackets."""
+    found, tokens = list(concepts), sentence.tokens
+    for items in _lists(*sentence):
         labels = {tokens[k].low for item in items for k in item.label}
         first = found[items[0].mention]
         # a label may be said before, too: "lower with the drug than with placebo (drug: 7.6%; placebo: 7.8%)"

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
+from qbench.quantities.english.binder.features import Sentence
 from qbench.quantities.english.concepts import Concept, MentionTokens
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, glued
@@ -59,18 +60,9 @@ class _Header(NamedTuple):
     estimate: tuple[int, ...] = ()
 
 
-def with_statistics(
-    tokens: Sequence[Token], mentions: Sequence[MentionTokens], parse: Parse, concepts: Sequence[Concept]
-) -> list[Concept]:
-    """The concepts of a text's mentions, each with the name of its own statistic and without those of others.
-
-    Args:
-        tokens: of the text.
-        mentions: in it.
-        parse: of the tokens.
-        concepts: of the mentions, one each.
-    """
-    return _Named(tokens, mentions, parse).concepts(concepts)
+def with_statistics(sentence: Sentence, concepts: Sequence[Concept]) -> list[Concept]:
+    """The concepts of a text's mentions, each with the name of its own statistic and without those of others."""
+    return _Named(*sentence).concepts(concepts)
 
 
 class _Named:
