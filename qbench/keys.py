@@ -19,7 +19,7 @@ __all__ = ["REVISIONS", "key", "revision"]
 
 REVISIONS: dict[str, int] = {
     # Text
-    "extraction": 18,
+    "extraction": 19,
     "index": 2,
     "benchmark quantities": 1,
     # Benchmarks

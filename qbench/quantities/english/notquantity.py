@@ -27,6 +27,8 @@ def excluded_until(tokens: Sequence[Token], number: Number) -> int | None:
     """Where to go on if the number is part of something that is no quantity; None if it may be one."""
     if number.first and tokens[number.first - 1].low == "per":
         return number.last  # "fat per 100 g": the denominator of something else
+    if number.last < len(tokens) and tokens[number.last].text == "±":
+        return None  # "in the PACU 108 ± 37 min": no name has a spread
     for rule in _RULES:
         if (end := rule(tokens, number)) is not None:
             return end

@@ -14,6 +14,7 @@ from qbench.quantities.english.amounts import OFTEN, Amount, AmountFinder
 from qbench.quantities.english.binder.concepts import Binding, bind
 from qbench.quantities.english.binder.features import Sentence
 from qbench.quantities.english.binder.labelled import with_labels
+from qbench.quantities.english.binder.parallels import with_parallels
 from qbench.quantities.english.binder.statistic_names import with_statistics
 from qbench.quantities.english.carried import carried
 from qbench.quantities.english.comparators import Modifiers, read_comparators
@@ -281,7 +282,8 @@ _COMPARED = 9
 def _by_form(sentence: Sentence, bindings: Sequence[Binding]) -> list[Binding]:
     """The bindings with what the form of the text says of their concepts."""
     concepts = with_labels(sentence, [binding.concept for binding in bindings])
-    concepts = carried(*sentence, with_statistics(sentence, concepts))
+    concepts = with_statistics(sentence, with_parallels(sentence, concepts))
+    concepts = carried(*sentence, concepts)
     return [replace(binding, concept=concept) for binding, concept in zip(bindings, concepts, strict=True)]
 
 

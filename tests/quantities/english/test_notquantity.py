@@ -29,7 +29,7 @@ def values(text):
         "open 24/7", "after 9/11", "in 2019 and 2020", "by 2120", "between 1987 and 1989", "January 5",
         # clock times
         "at 10.45pm", "at 12:01 a.m. sharp", "at 0401 GMT", "at 5am", "at 17:22", "at five o'clock", "from 9-11 a.m.",
-        "from 5 to 7 pm", "in 2:04:31",
+        "at 1300 pdt", "from 5 to 7 pm", "in 2:04:31",
         # versions, codes, numbers of things
         "version 1.2.3", "192.168.10.1", "call 555-0123", "(212) 555-0123", "1-800-555-0123", "COVID-19", "COVID -19",
         "the G20-led talks", "a TA-35 plate", "a V-6 engine", "Form 10-K", "Section 401(k)", "a 401(k) plan", "Room 12",

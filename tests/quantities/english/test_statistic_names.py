@@ -122,3 +122,35 @@ def test_a_ratio_is_what_its_interval_is_of():
 @pytest.mark.parametrize("piece", ["It was 5 kg (95% CI 3 to 6). ", "P = 0.05, ", "n = 5, ", "5 (n = 2), "])
 def test_many_names_are_read(piece):
     assert len(EXTRACTOR.extract(piece * 700)) >= 700
+
+
+@pytest.mark.parametrize(
+    ("text", "estimate", "spread"),
+    [
+        ("The rate increased (HR; 95% CI: 1.19; 0.94–1.50).", {"hr"}, {"hr", "ci"}),
+        ("The risk was lower (RR 95% CI, 0.52; 0.32 to 0.84).", {"rr"}, {"rr", "ci"}),
+        ("The risk was lower (OR [95% CI]: 0.52 [0.32–0.84]).", {"or"}, {"or", "ci"}),
+        ("It was lower (odds ratio and 95% confidence interval: 0.5, 0.3-0.8).", {"odds", "ratio"}, {"confidence"}),
+    ],
+)
+def test_two_names_before_two_figures_are_dealt_out(text, estimate, spread):
+    first, second = words(text)
+    assert estimate <= first
+    assert first.isdisjoint(spread - estimate)
+    assert spread <= second
+
+
+def test_an_interquartile_range_is_named_whole():
+    _, spread = words("Blood loss was lower (median, 300 mL; interquartile range, 200 to 400 mL).")
+    assert {"interquartile", "range"} <= spread
+
+
+def test_labels_may_end_in_commas():
+    drug, placebo, other = words("Mortality differed (mesolin, 60.0%; placebo, 70.5%; and fluoxin, 64.3%).")
+    assert ("mesolin" in drug, "placebo" in placebo, "fluoxin" in other) == (True, True, True)
+    assert "mesolin" not in placebo | other
+
+
+def test_a_number_with_a_spread_is_no_part_of_a_name():
+    times = EXTRACTOR.extract("Patients stayed longer in the PACU 108± 37 min versus 78±31 min.")
+    assert [quantity.value for quantity in times] == [108, 78]

@@ -17,7 +17,6 @@ from qbench.quantities.english.binder.sure import (
     SURE,
     compared_with,
     dealt_out,
-    gapped,
     item_of_list,
     with_shared,
 )
@@ -140,22 +139,12 @@ def bind(sentences: Sequence[Sentence], binder: WordBinder | None = None) -> lis
         bound = _bound(m, view, scores, sentences[n], bindings[n][m].concept, inside, dealt, binder.threshold)
         if m and in_interval(sentences[n].tokens, sentences[n].mentions[m].number):
             bound = replace(bound, change=_of_interval(sentences[n].mentions, m, bindings[n][m - 1].change))
-        if m and (noun := gapped(sentences[n].tokens, sentences[n].mentions, m, sentences[n].parse)):
-            bound = replace(bound, concept=_without_first(bound.concept, noun, sentences[n].mentions[m - 1].first))
         if not (bound.concept.words or bound.concept.subject):
             other = compared_with(sentences[n].tokens, sentences[n].mentions, m)
             if other is not None:
                 bound = replace(bound, concept=bindings[n][other].concept)
         bindings[n][m] = bound
     return bindings
-
-
-def _without_first(concept: Concept, noun: Set[int], first: int) -> Concept:
-    """A concept that has a noun, without words before token `first`, which are of the clause before."""
-    if noun.isdisjoint((*concept.words, *concept.subject)):
-        return concept
-    words, subject = (tuple(k for k in each if k >= first) for each in (concept.words, concept.subject))
-    return Concept(words or subject, concept.how, subject if words else ())
 
 
 def _of_interval(mentions: Sequence[MentionTokens], m: int, before: Change) -> Change:

@@ -1,7 +1,7 @@
 """Figures with labels in one pair of brackets: "(drug: 7.6%; placebo: 7.8%)" are two of the same thing.
 
-The first of them may be understood without its label, the rest hang on nothing that a parser could follow: each
-measures what the first one does, for what its own label says.
+A label may end in a comma, too. The first figure may be understood without its label, the rest hang on nothing that a
+parser could follow: each measures what the first one does, for what its own label says.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _lists(tokens: Sequence[Token], mentions: Sequence[MentionTokens], parse: Pa
 
 
 def _label(tokens: Sequence[Token], first: int, parse: Parse, inside: Set[int]) -> tuple[int, ...]:
-    """The tokens of "drug" in "; drug: 7.8%", where `first` is that of the figure; () for none.
+    """The tokens of "drug" in "; drug: 7.8%" or "; drug, 7.8%", where `first` is that of the figure; () for none.
 
     Args:
         tokens, parse: of the text.
@@ -106,11 +106,13 @@ def _label(tokens: Sequence[Token], first: int, parse: Parse, inside: Set[int]) 
         inside: the tokens of all mentions.
     """
     end = first - 1
-    if end < 1 or tokens[end].text not in ":=":
+    if end < 1 or tokens[end].text not in ":=,":
         return ()
     k = end
     while k and end - k <= LONGEST and tokens[k - 1].text not in "([;," and k - 1 not in inside:
         k -= 1
+    if tokens[end].text == "," and tokens[k - 1].text not in "([;":
+        return ()  # "(of 20 men, mostly smokers, 4 died"
     k += tokens[k].low == "and"
     label = range(k, end)
     named = 0 < len(label) <= LONGEST and tokens[k].kind == "word"

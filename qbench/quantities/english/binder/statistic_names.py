@@ -50,6 +50,8 @@ _SIGNS = frozenset("= : < > ≤ ≥ ~ ≈ ( [ ,".split())
 _OPENS, _CLOSES = "([", ")]"
 _BETWEEN = frozenset("( [ , ; ± % 90 95 99 per cent".split())
 """What may stand between an estimate and the name of its spread."""
+_BETWEEN_NAMES = _BETWEEN - {"±"} | {"and"}
+"""What may stand between the names of an estimate and of its spread."""
 _LINKS = frozenset(", and or / vs versus .".split())
 
 
@@ -70,7 +72,7 @@ class _Named:
 
     def __init__(self, tokens: Sequence[Token], mentions: Sequence[MentionTokens], parse: Parse) -> None:
         self._tokens, self._mentions, self._parse = tokens, mentions, parse
-        self._names = [_name(tokens, mention) for mention in mentions]
+        self._names = _dealt_out(tokens, mentions, [_name(tokens, mention) for mention in mentions])
         self._owners: dict[int, int] = {}
         for n, name in enumerate(self._names):
             self._owners.update((k, n) for k in name)
@@ -95,7 +97,8 @@ class _Named:
             found.append(_changed(concept, without=others, named=own))
         for n, header in self._in_brackets():
             found[n] = _changed(found[n], without={*header.spread}, named=header.estimate)
-            found[n + 1] = _changed(found[n], without={*header.estimate}, named=header.spread)
+            located = {k for k in header.estimate if self._tokens[k].low in LOCATIONS}
+            found[n + 1] = _changed(found[n], without=located, named=header.spread)
         return found
 
     def _is(self, n: int, names: Set[str]) -> bool:
@@ -180,6 +183,32 @@ class _Named:
         return self._parse.stretches[a] == self._parse.stretches[b]
 
 
+def _dealt_out(
+    tokens: Sequence[Token], mentions: Sequence[MentionTokens], names: Sequence[tuple[int, ...]]
+) -> list[tuple[int, ...]]:
+    """The names of mentions, two that stand before two figures dealt out: "(HR; 95% CI: 1.2; 0.9 to 1.5)"."""
+    found = list(names)
+    for n, (mention, spread) in enumerate(pairwise(mentions)):
+        if not names[n] or names[n + 1]:
+            continue
+        k = names[n][0]
+        while k and tokens[k - 1].text in _BETWEEN_NAMES:
+            k -= 1
+        estimate = _estimate_before(tokens, k) if k < names[n][0] else ()
+        numbers = sum(token.kind == "number" for token in tokens[spread.first : spread.last])
+        gap = tokens[mention.last : spread.first]
+        if estimate and numbers == _ends(tokens, names[n]) and all(token.text in _BETWEEN for token in gap):
+            found[n], found[n + 1] = estimate, names[n]
+    return found
+
+
+def _estimate_before(tokens: Sequence[Token], k: int) -> tuple[int, ...]:
+    """The name of an estimate that ends right before token k; () for none."""
+    if k > 1 and (tokens[k - 2].low, tokens[k - 1].low) in LONG_ESTIMATES:
+        return (k - 2, k - 1)
+    return (k - 1,) if k and (tokens[k - 1].text in ESTIMATES or tokens[k - 1].low in LOCATIONS) else ()
+
+
 def _changed(concept: Concept, *, without: Set[int], named: Sequence[int]) -> Concept:
     """A concept without some words, and with its name; one that is as it should be stays as it is."""
     lacks = named and not {*named} <= {*concept.words, *concept.subject}
@@ -209,6 +238,9 @@ def _name(tokens: Sequence[Token], mention: MentionTokens) -> tuple[int, ...]:
     word, before = tokens[k].text, tokens[k - 1] if k else None
     signed = not {*"=<>:"}.isdisjoint(signs)
     opens = before is not None and before.text in ("(", "[", ",", ";")
+    pair = (before.low, tokens[k].low) if before is not None else ("", "")
+    if pair in LONG_SPREADS:
+        return (k - 1, k)
     if word == "range":  # "(range, 20-40)"; what ranges is none
         return (k,) if opens and signs else ()
     if word in SPREADS:  # "95% CI 2", "(SD 3)"; not "the iPhone SE 64 GB", nor "mean ± SD, 4.5 ± 1.9"
@@ -219,8 +251,7 @@ def _name(tokens: Sequence[Token], mention: MentionTokens) -> tuple[int, ...]:
         return (k,) if not {*_OPENS} & {*signs} and (signed or (opens and bare)) else ()
     if word in P_VALUES or word in LETTERS:
         return (k,) if bare and not {*"=<>"}.isdisjoint(signs) else ()
-    pair = (before.low, tokens[k].low) if before is not None else ("", "")
-    return (k - 1, k) if pair in LONG_SPREADS or (pair in LONG_ESTIMATES and not {*_OPENS} & {*signs}) else ()
+    return (k - 1, k) if pair in LONG_ESTIMATES and not {*_OPENS} & {*signs} else ()
 
 
 def _ends(tokens: Sequence[Token], spread: Sequence[int]) -> int:
@@ -250,7 +281,7 @@ def _header(tokens: Sequence[Token], k: int) -> _Header | None:
         if tokens[j].text in SPREADS or tokens[j].low in _LONG_WORDS:
             spread.append(j)
         elif tokens[j].text in _CLOSES and (j + 1 == len(tokens) or tokens[j + 1].text not in _CLOSES):
-            own = (k,) if tokens[k].low in LOCATIONS else ()
+            own = _estimate_before(tokens, k + 1)
             return _Header(tuple(spread), own) if spread else None
         elif tokens[j].text not in _IN_HEADER:
             return None

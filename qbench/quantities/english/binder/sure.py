@@ -46,8 +46,6 @@ _OF_NO_THING = frozenset({"", "count", "ratio", "ratio difference", "time", "age
 _OPEN_ITEM = frozenset(",;:+")
 _CLOSE_ITEM = frozenset(",;.)")
 _IN_ITEM = frozenset({*NOUN_TAGS, "JJ", "AFX"})
-_FINITE = frozenset({"VBD", "VBZ", "VBP"})
-_IN_SUBJECT = _IN_ITEM | {"DT", "PRP$", "HYPH", "VBG"}
 
 
 def item_of_list(tokens: Sequence[Token], mention: MentionTokens, parse: Parse) -> tuple[int, ...]:
@@ -100,46 +98,6 @@ def compared_with(tokens: Sequence[Token], mentions: Sequence[MentionTokens], n:
             if _outside_brackets(tokens[mentions[m].last : mentions[n].first]) in _LINKS:
                 return m
     return None
-
-
-def gapped(tokens: Sequence[Token], mentions: Sequence[MentionTokens], n: int, parse: Parse) -> frozenset[int]:
-    """The subject of a clause that leaves its verb out: the width of "the length is 5 cm and the width 3 cm".
-
-    Returns:
-        the tokens of its noun phrase between mentions n-1 and n; none where anything else stands there, or no verb
-        before the first of such mentions.
-    """
-    subject = _own_subject(tokens, mentions, n, parse)
-    for m in range(n - 1, max(-1, n - 1 - BACK), -1):
-        if not subject:
-            break
-        if mentions[m].first and parse.tags[mentions[m].first - 1] in _FINITE:
-            return subject if _opens_plainly(tokens, mentions[m].first - 1, parse) else frozenset()
-        if not _own_subject(tokens, mentions, m, parse):
-            break
-    return frozenset()
-
-
-def _opens_plainly(tokens: Sequence[Token], verb: int, parse: Parse) -> bool:
-    """Whether only a noun phrase stands before a verb: "the price of gold is $5 and silver $3" has two prices."""
-    k = verb
-    while k and parse.stretches[k - 1] == parse.stretches[verb] and parse.tags[k - 1] in _IN_SUBJECT:
-        k -= 1
-    return k < verb and (k == 0 or parse.stretches[k - 1] != parse.stretches[verb] or tokens[k - 1].text in ",;:")
-
-
-def _own_subject(tokens: Sequence[Token], mentions: Sequence[MentionTokens], n: int, parse: Parse) -> frozenset[int]:
-    """The noun phrase that stands alone, after a comma or "and", between two mentions of one kind."""
-    if not n or mentions[n].family != mentions[n - 1].family or not mentions[n].family:
-        return frozenset()
-    k = first = mentions[n].first
-    while k > mentions[n - 1].last and first - k < LONGEST_ITEM and parse.tags[k - 1] in _IN_SUBJECT:
-        k -= 1
-    before = tokens[mentions[n - 1].last : k]
-    joined = bool(before) and before[-1].low in ("and", "while", "but", ",") and not _outside_brackets(before[:-1])
-    noun = k < first and parse.tags[first - 1] in NOUN_TAGS and parse.relations[first - 1] != "compound"
-    closed = all(token.text in ")]" for token in before[-2:-1])
-    return frozenset(range(k, first)) if joined and noun and closed else frozenset()
 
 
 def _outside_brackets(tokens: Sequence[Token]) -> tuple[str, ...]:
