@@ -114,7 +114,13 @@ def _scaled(tokens: Sequence[Token], a: Amount, b: Amount) -> float:
 
 
 def _moves_from(tokens: Sequence[Token], start: int) -> bool:
-    """Whether what stands before the "from" at `start` moves: "it rose from 5 to 8 kg", "a fall from 8 to 5"."""
+    """Whether what stands before the "from" at `start` moves: "it rose from 5 to 8 kg", "a fall from 8 to 5".
+
+    One that is joined to another does as that: "rose from 5 to 8 kg in treated men and from 5 to 6 kg in others".
+    """
+    if start and tokens[start - 1].low in _JOINING:
+        near = range(start - 2, max(0, start - _FAR) - 1, -1)
+        start = next((k for k in near if tokens[k].low == "from"), start)
     for k in range(start - 1, max(0, start - _FAR) - 1, -1):
         word = tokens[k].low
         if word in _CHANGING or word in CHANGE_NOUNS:
@@ -123,6 +129,9 @@ def _moves_from(tokens: Sequence[Token], start: int) -> bool:
         if word in VERBS or ends or word in _SPREAD:
             return False
     return False
+
+
+_JOINING = frozenset(", and but versus vs".split())
 
 
 def _is_initial(tokens: Sequence[Token], k: int) -> bool:

@@ -50,7 +50,27 @@ def with_parallels(sentence: Sentence, concepts: Sequence[Concept]) -> list[Conc
         _deal_out(sentence, items, found, [found[item.mention] for item in items])
     for items in _before(sentence):
         _deal_out(sentence, items, found, [found[items[0].mention]] * len(items))
-    return found
+    return [_of_own_count(sentence, n, concept) for n, concept in enumerate(found)]
+
+
+def _of_own_count(sentence: Sentence, n: int, concept: Concept) -> Concept:
+    """A concept without what the numbers beside count: "4 bedrooms, 2 bathrooms" are no bathrooms of bedrooms."""
+    mentions = sentence.mentions
+    if not _counts(sentence, n):
+        return concept
+    beside = (m for m in (n - 1, n + 1) if 0 <= m < len(mentions) and _counts(sentence, m))
+    listed = (m for m in beside if _is_link(sentence, mentions[min(m, n)].last, mentions[max(m, n)].first))
+    others = {k for m in listed for k in range(mentions[m].first, mentions[m].last)}
+    if others.isdisjoint({*concept.words, *concept.subject}):
+        return concept
+    words, subject = (tuple(k for k in each if k not in others) for each in (concept.words, concept.subject))
+    return Concept(words or subject, PARALLEL, subject if words else ())
+
+
+def _counts(sentence: Sentence, n: int) -> bool:
+    """Whether mention n counts things that it names itself."""
+    mention = sentence.mentions[n]
+    return mention.family == "count" and sentence.parse.tags[mention.last - 1] in NOUN_TAGS
 
 
 def _deal_out(sentence: Sentence, items: Sequence[_Item], found: list[Concept], shared: Sequence[Concept]) -> None:
