@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from qbench.quantities.english.parsers.words import Reading, WordParser
 from qbench.quantities.english.sentences import MEASURES, PRONOUNS, STARTERS
-from qbench.quantities.english.tokens import LINE_ENDS, Token, glued
+from qbench.quantities.english.tokens import Token, ends_line, glued
 
 LONGEST = 160
 """Tokens to a stretch at most: longer ones (tables, lists without a full stop) are cut, for bounded memory."""
@@ -270,12 +270,12 @@ def carries_on(tokens: Sequence[Token], first: int) -> bool:
 
 def _ends(tokens: Sequence[Token], k: int) -> bool:
     """Whether a sentence seems to end with token k: a mark, a gap, and no lower-case word after it; or a lost gap."""
-    if k + 1 == len(tokens) or (tokens[k].text not in ENDS and tokens[k].text not in LINE_ENDS):
+    if ends_line(tokens, k):
+        return True
+    if k + 1 == len(tokens) or tokens[k].text not in ENDS:
         return False
     if glued(tokens[k], tokens[k + 1]):
-        return tokens[k].text in LINE_ENDS or _lost_space(tokens, k)
-    if tokens[k].text in LINE_ENDS:
-        return False
+        return _lost_space(tokens, k)
     if tokens[k + 1].text[:1].islower():
         return False
     if tokens[k + 1].low in STARTERS or carries_on(tokens, k + 1):

@@ -37,10 +37,19 @@ class Token(NamedTuple):
 
 
 _LETTERS = rf"[^\W\d_{''.join(FRACTION_MARKS)}]"
+_OPENERS = "We|The|This|These|There|Our|Its|Certain|During|While|Although|Under|When"
+_HEADS = "In|On|At|As|For|If|Net|Total|Cash|Revenues?"
+"""Words that open a sentence after a heading of which only some words can be the last: "LinkedIn" is one word."""
+_LAST = (
+    rf"(?:[A-Z][a-z]{{3,30}}|[A-Z]{{4,30}})(?=(?:{_OPENERS})(?!{_LETTERS}))"  # "OverviewWe", "OPERATIONSThe"
+    rf"|[A-Z][a-z]{{4,30}}(?:s|ing|ion|ment|ity|ance|ence)(?=(?:{_HEADS})(?!{_LETTERS}))"  # "ActivitiesNet"
+    rf"|(?:{'|'.join(LINE_ENDS)})(?=[A-Z][a-z])"
+)
+"""The last word of a line or a heading whose end is lost."""
 # The repeats that a later mismatch can undo are bounded, so that no text makes the expression back up over and over.
 _TOKEN = re.compile(
     # Most tokens are words: they are tried first.
-    rf"(?P<word>(?:{'|'.join(LINE_ENDS)})(?=[A-Z][a-z])|{_LETTERS}+(?:[\u0300-\u036f]+{_LETTERS}*)*(?:['’](?:s|t|re|ve|ll|d|m)\b)?)"
+    rf"(?P<word>{_LAST}|{_LETTERS}+(?:[\u0300-\u036f]+{_LETTERS}*)*(?:['’](?:s|t|re|ve|ll|d|m)\b)?)"
     r"|(?P<number>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?"  # 1,200.5
     r"|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)(?:\.\d+)?"  # 1 200 000, with spaces that do not break
     r"|[1-9]\d{0,2}(?: \d{3}){0,3} 000(?![\d.,]?\d)"  # 50 000, with plain spaces: only before a group of noughts
@@ -74,6 +83,18 @@ def tokenize(text: str) -> list[Token]:
 def glued(left: Token, right: Token) -> bool:
     """Whether nothing stands between two tokens."""
     return left.end == right.start
+
+
+def ends_line(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k is the last word of a line whose end is lost.
+
+    >>> tokens = tokenize("OverviewWe sell lamps in 24 WeeksNet revenue")
+    >>> [tokens[k].text for k in range(len(tokens)) if ends_line(tokens, k)]
+    ['Overview', 'Weeks']
+    """
+    if k + 1 >= len(tokens) or not glued(tokens[k], tokens[k + 1]):
+        return False
+    return tokens[k].kind == tokens[k + 1].kind == "word" and tokens[k + 1].text[0].isupper()
 
 
 def abbreviates(tokens: Sequence[Token], k: int) -> bool:

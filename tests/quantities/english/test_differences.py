@@ -66,6 +66,8 @@ PARSED = get_extractor(ExtractorOptions())
         ("The pulse fell by 22 min (95% CI 21 min to 24 min).", ["down", "down"]),
         ("The difference between groups was -0.61%.", [""]),
         ("The difference between groups was 0.61%.", [""]),
+        ("The bank charges 2% on loans up to $10,000 and 1.5% above that.", ["", "", ""]),
+        ("Prices were 1.5% above that of last year.", ["up"]),
     ],
 )
 def test_differences(text, expected):

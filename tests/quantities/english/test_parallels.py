@@ -70,3 +70,9 @@ def test_what_is_not_in_parallel_stays_as_it_is(text):
     first, second = words(text)
     assert first.isdisjoint({"charger", "half"})
     assert second.isdisjoint({"case", "may"})
+
+
+def test_a_list_of_counts_names_its_own_things():
+    bedrooms, bathrooms, _ = words("The house has 4 bedrooms, 2 bathrooms and a 500 square foot garage.")
+    assert "bathrooms" not in bedrooms
+    assert "bedrooms" not in bathrooms

@@ -82,6 +82,10 @@ def test_only_sentences_with_a_mention_are_read():
         ("Sales fell (excluding tax).Rents rose 5 million.", ["Rents"]),
         ("Sales rose 3 points.38Table shows 5 rows.", ["Sales", "38"]),  # the number of a page
         ("Sales of 24 WeeksNet revenue rose 5 million.", ["Sales", "Net"]),
+        ("OverviewWe sell 5 lamps.", ["We"]),
+        ("RISK FACTORSThe firm sells 5 lamps.", ["The"]),
+        ("Financing ActivitiesNet cash was 5 million.", ["Net"]),
+        ("A LinkedIn user and a TrialNet member saw 5 lamps.", ["A"]),
         ("The U.S.Army bought 5 tanks.", ["The"]),
         ("They met at Acme.Com for 5 days.", ["They"]),
     ],

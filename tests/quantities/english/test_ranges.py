@@ -76,6 +76,11 @@ def read(text):
         ("60 - 77 - 80 days", [((60, 77), ""), (80, "day")]),
         # a verb of change before "from ... to": two levels
         ("it rose from 5 to 8 kg", [(5, "kilogram"), (8, "kilogram")]),
+        (
+            "it rose from 5 to 8 kg in treated cats and from 6 to 9 kg in others",
+            [(5, "kilogram"), (8, "kilogram"), (6, "kilogram"), (9, "kilogram")],
+        ),
+        ("loads range from 5 to 8 kg here and from 6 to 9 kg there", [((5, 8), "kilogram"), ((6, 9), "kilogram")]),
         ("a rise in load from 5 kg to about 8", [(5, "kilogram"), (8, "kilogram")]),
         ("it dropped from $1,999 to $1,499", [(1999, "dollar"), (1499, "dollar")]),
         ("loads ranged from 5 to 8 kg", [((5, 8), "kilogram")]),
