@@ -236,10 +236,13 @@ def _shares(tokens: Sequence[Token], amount: Amount, lent: Amount, reading: Modi
     """Whether a bare amount that the binder gives another's unit may have it; what a number is by is of it alone."""
     before = tokens[reading.first - 1].low if reading.first else ""
     scored = reading.first < amount.first and tokens[reading.first].text in _SIGNED
-    counts = (before in PAID or before == "among" or scored) and lent.unit.family == "count"
+    paid = before in PAID or (before == "of" and tokens[reading.first - 2].low in _MONEY)
+    counts = (paid or before == "among" or scored) and lent.unit.family == "count"
     return not (counts or _is_part(amount) or lent.unit.name.startswith(PER))
 
 
+_MONEY = frozenset("profit profits loss losses cost costs revenue revenues turnover budget price prices".split())
+"""Nouns of money, of which a bare number counts nothing: "sold 5 million lamps at a profit of 6 million"."""
 _SIGNED = frozenset("≤ ≥ < > ≦ ≧ ⩽ ⩾".split())
 """Signs between a score and its bound, which counts nothing: "90 patients with a score ≥ 3"."""
 

@@ -26,6 +26,7 @@ def settle(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units, par
         rule = "noun of the subject"
         if unit is None and amount.bare and parse is not None:
             unit, rule = _of_the_same(tokens, amount, settled, parse), "elided unit"
+            unit = unit or _of_its_size(tokens, amount, settled, parse)
         settled.append(amount if unit is None else replace(amount, unit=unit, how=(*amount.how, rule)))
     for k in range(len(settled) - 2, -1, -1):
         if (unit := _shared(tokens, settled[k], settled[k + 1])) is not None:
@@ -74,6 +75,32 @@ def _of_the_same(tokens: Sequence[Token], b: Amount, before: Sequence[Amount], p
     return a.unit if noun and first < b.first else None
 
 
+def _of_its_size(tokens: Sequence[Token], b: Amount, before: Sequence[Amount], parse: Parse) -> Unit | None:
+    """The unit of the millions before bare ones: "sales were 204 million dollars, and orders shrank to 58 million".
+
+    Of what is counted only a part is meant, right after its verb: "of 19 million shares they took 12 million".
+    """
+    if b.number.magnitude < _MILLION:
+        return None
+    a = next((a for a in before[::-1] if not a.bare and a.number.magnitude >= _MILLION), None)
+    if a is None or b.first - a.last > _REACH or a.unit.family.startswith("ratio"):
+        return None
+    gap = range(a.last, b.first)
+    if any(tokens[k].text in ".;!?" and not abbreviates(tokens, k) for k in gap):
+        return None
+    if a.unit.family == "count":
+        of_which = tokens[b.first - 1].low == "which" or parse.tags[b.first - 1] in _FINITE
+        return a.unit if of_which and b.low < a.low else None
+    return None if any(tokens[k].low in _COUNTED for k in gap[-_NEAR:]) else a.unit
+
+
+_MILLION = 0.999e6
+_NEAR = 5
+_COUNTED = frozenset(
+    "population circulation readership audience membership users subscribers customers members readers viewers people "
+    "inhabitants residents employees workers shares votes copies visitors passengers tourists".split()
+)
+"""Nouns of what is counted, which stand before their number: "a population of 5 million"."""
 _NEVER_SHARED = frozenset({"ratio", "ratio difference", "time", "age", "date", "count", ""})
 _COMPARED = 20
 _LINKS = frozenset("from against versus vs".split())

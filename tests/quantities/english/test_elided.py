@@ -185,3 +185,27 @@ def test_the_pieces_of_a_time_name_nothing():
 )
 def test_scraps_are_read(text):
     assert len(WITH_BINDER.extract(text)) <= 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Steel sales were up at 204 million dollars, but its order book shrank to 58 million.",
+            [204e6, "dollar", 58e6, "dollar"],
+        ),
+        (
+            "Crude stocks rose 3.2 million barrels, while petrol stocks fell 1.1 million.",
+            [3.2e6, "barrel", 1.1e6, "barrel"],
+        ),
+        ("Of the 19 million shares tendered, the firm accepted 12 million.", [19e6, "share", 12e6, "share"]),
+        # another sentence, and what is counted
+        ("Sales were 204 million dollars. The order book shrank to 58 million.", [204e6, "dollar", 58e6, ""]),
+        ("The paper cost 3 million dollars and had a circulation of 2 million.", [3e6, "dollar", 2e6, ""]),
+        ("The town sold 5 million lamps at a profit of 6 million.", [5e6, "lamp", 6e6, ""]),
+        # a number of another size
+        ("Sales were 204 million dollars, but the index shrank to 580.", [204e6, "dollar", 580, ""]),
+    ],
+)
+def test_bare_millions_have_the_unit_of_those_before_them(text, expected):
+    assert [part for q in WITH_BINDER.extract(text) for part in (q.value, q.unit)] == expected
