@@ -84,6 +84,23 @@ class CompoundReader:
                 return self._denominator(tokens, text, k, unit) if self._is_unit(tokens, text, k + 1) else None
         return None
 
+    def in_a_period(self, tokens: Sequence[Token], text: str, unit: Unit, last: int) -> Unit:
+        """The unit of "420,000 tonnes of pulp a year", "2 mg calcitriol per day": the substance is no part of it.
+
+        Args:
+            tokens, text: the text.
+            unit: of the amount.
+            last: the token after it.
+        """
+        if unit.family not in _SUBSTANCES or last >= len(tokens):
+            return unit
+        k = start = last + (tokens[last].low == "of")
+        stop = min(len(tokens) - 1, k + _WORDS_OF_SUBSTANCE)
+        while k < stop and tokens[k].kind == "word" and tokens[k].low not in FUNCTION_WORDS | VERBS | PER_WORDS:
+            k += 1
+        below = self._denominator(tokens, text, k, unit) if k > start and tokens[k].low in PER_WORDS else None
+        return unit if below is None or below[0] not in _PERIODS else self.units.get(f"{unit.name} per {below[0]}")
+
     def _is_unit(self, tokens: Sequence[Token], text: str, k: int) -> bool:
         return k < len(tokens) and (self._match(tokens, text, k) is not None or tokens[k].text in _SHORT)
 
@@ -165,6 +182,7 @@ _POWERS = {"1": "", "2": "square ", "3": "cubic ", "¹": "", "²": "square ", "�
 _RAISED = {"squared": "square", "cubed": "cubic"}
 _SUBSTANCES = frozenset({"mass", "amount of substance", "volume", "biological activity"})
 _WORDS_OF_SUBSTANCE = 3
+_PERIODS = frozenset("second minute hour day week month quarter year".split())
 _SHORT = {"d": "day", "wk": "week", "w": "week", "y": "year", "yr": "year", "mo": "month", "h": "hour", "annum": "year"}
 """Denominators in short: "250 kcal/d", "5 days/wk", "per annum"."""
 _OFTEN = {

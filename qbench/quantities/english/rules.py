@@ -237,10 +237,14 @@ def _shares(tokens: Sequence[Token], amount: Amount, lent: Amount, reading: Modi
     before = tokens[reading.first - 1].low if reading.first else ""
     scored = reading.first < amount.first and tokens[reading.first].text in _SIGNED
     paid = before in PAID or (before == "of" and tokens[reading.first - 2].low in _MONEY)
-    counts = (paid or before == "among" or scored) and lent.unit.family == "count"
+    gap = [token.low for token in tokens[amount.last : lent.first]]
+    placed = gap != ["in"] and not _PLACING.isdisjoint(gap)  # "3 in 10 shops"
+    counts = (paid or before == "among" or scored or placed) and lent.unit.family == "count"
     return not (counts or _is_part(amount) or lent.unit.name.startswith(PER))
 
 
+_PLACING = frozenset("at in from with on".split())
+"""Prepositions between a number and what is counted after them, and not by it: "employs 4,300 at two mills"."""
 _MONEY = frozenset("profit profits loss losses cost costs revenue revenues turnover budget price prices".split())
 """Nouns of money, of which a bare number counts nothing: "sold 5 million lamps at a profit of 6 million"."""
 _SIGNED = frozenset("≤ ≥ < > ≦ ≧ ⩽ ⩾".split())

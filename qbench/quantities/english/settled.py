@@ -31,7 +31,18 @@ def settle(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units, par
     for k in range(len(settled) - 2, -1, -1):
         if (unit := _shared(tokens, settled[k], settled[k + 1])) is not None:
             settled[k] = replace(settled[k], unit=unit, how=(*settled[k].how, "shared unit"))
+        elif _are_of_percentages(tokens, settled[k], settled[k + 1]):
+            settled[k] = replace(settled[k], unit=units.get(_PERCENTAGE_POINT))
     return settled
+
+
+def _are_of_percentages(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """Whether points lead from a percentage to the next: "the load factor fell 3.3 points to 70.9 %"."""
+    gap = [token.low for token in tokens[a.last : b.first]]
+    return a.unit.name == "point" and b.unit.family == "ratio" and gap == ["to"]
+
+
+_PERCENTAGE_POINT = "percentage point"
 
 
 def _is_row_of_shares(tokens: Sequence[Token], amount: Amount, before: Sequence[Amount]) -> bool:
@@ -118,6 +129,8 @@ def _numbered(
     """ "The number of open posts rose to 300 from 280": what the subject of the verb counts."""
     if not amount.low.is_integer() or amount.number.rule == "fraction":
         return None
+    if (subject := _subject_of_number(tokens, amount.first, parse)) is not None:
+        return plural_noun(tokens, subject, units)
     verb = False
     for k in range(amount.first - 1, max(0, amount.first - _REACH), -1):
         if tokens[k].text in ".;:!?" and not abbreviates(tokens, k):
@@ -132,6 +145,22 @@ def _numbered(
                 return None
             return plural_noun(tokens, head, units)
     return None
+
+
+def _subject_of_number(tokens: Sequence[Token], k: int, parse: Parse) -> int | None:
+    """The plural before the verb of "the subscribers numbered 3.4 million", "customers will number about 70,000"."""
+    while k and tokens[k - 1].low in _ABOUT:
+        k -= 1
+    if not k or tokens[k - 1].low not in ("number", "numbered"):
+        return None
+    k -= 1
+    while k and (tokens[k - 1].low in _AVERAGELY or parse.tags[k - 1] in ("MD", "RB")):
+        k -= 1
+    return k - 1 if k and parse.tags[k - 1] in ("NNS", "NNPS") else None
+
+
+_ABOUT = frozenset("about around some nearly almost roughly over only just".split())
+_AVERAGELY = frozenset("on average now".split())
 
 
 def _head(tokens: Sequence[Token], k: int, stop: int, parse: Parse) -> int | None:

@@ -303,6 +303,10 @@ class UnitReader:
         """The unit with its denominators, "mg/kg/day": see `compounds`."""
         return self._compounds.read(tokens, text, unit, last, span)
 
+    def in_a_period(self, tokens: Sequence[Token], text: str, unit: Unit, last: int) -> Unit:
+        """The unit as a rate if the substance and a period follow: see `compounds`."""
+        return self._compounds.in_a_period(tokens, text, unit, last)
+
     def _below(self, tokens: Sequence[Token], text: str, k: int) -> UnitMatch | None:
         """The unit of a denominator that starts at token k."""
         return self._match(tokens, text, k, None)

@@ -30,6 +30,7 @@ def read(text):
         # the second says the unit
         ("It took 31 vs 28 days.", [(31, "day"), (28, "day")]),
         # levels
+        ("The load factor fell 3.3 points to 70.9%.", [(3.3, "percentage point"), (70.9, "percentage")]),
         ("The index rose 41.3 points to 2,310.7.", [(41.3, "point"), (2310.7, "point")]),
         (
             "The index shed 41 points, or 1.3%, to 2,310.",
@@ -208,4 +209,17 @@ def test_scraps_are_read(text):
     ],
 )
 def test_bare_millions_have_the_unit_of_those_before_them(text, expected):
+    assert [part for q in WITH_BINDER.extract(text) for part in (q.value, q.unit)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Its subscribers numbered 3.4 million at year end.", [3.4e6, "subscriber"]),
+        ("Customers will number about 70,000 after the deal.", [70_000, "customer"]),
+        ("The company employs 4,300 at its two mills.", [4300, "", 2, "mill"]),
+        ("They came after 48 or 24 weeks.", [48, "week", 24, "week"]),
+    ],
+)
+def test_what_a_number_counts(text, expected):
     assert [part for q in WITH_BINDER.extract(text) for part in (q.value, q.unit)] == expected

@@ -95,6 +95,13 @@ def read(text):
         ("rain of 900 mm a-1", [(900, "millimetre per year")]),
         ("500 Mg of caffeine per dose", [(500, "milligram")]),
         ("12 g C kg-1 of soil", [(12, "gram per kilogram")]),
+        # what is measured stands before the period
+        ("turns out 420,000 tonnes of pulp a year", [(420_000, "tonne per year")]),
+        ("given 0.25 mg calcitriol per day", [(0.25, "milligram per day")]),
+        ("uses 300 litres of rain water a day", [(300, "litre per day")]),
+        ("drank 2 litres of water a week ago", [(2, "litre")]),
+        ("adds 10 g of salt per litre", [(10, "gram")]),
+        ("reserves of 1.9 billion barrels of oil", [(1.9e9, "barrel")]),
         ("120 kg N ha−1", [(120, "kilogram per hectare")]),
         ("5 kg CO2 per km", [(5, "kilogram per kilometre")]),
         ("3 mg N/L", [(3, "milligram per litre")]),
