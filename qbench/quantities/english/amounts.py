@@ -315,7 +315,7 @@ class AmountFinder:
         return _signed(tokens, replace(amount, how=tuple(how))), last
 
     def _rate_behind(self, tokens: Sequence[Token], text: str, unit: Unit, last: int) -> Unit:
-        """The unit of "$2 or more per share", "2 tonnes of pulp a year": what stands before the rate is no part of it."""
+        """The unit of "$2 or more per share", "2 tonnes of pulp a year": words stand between it and its rate."""
         unit = self.forms.in_a_period(tokens, text, unit, last)
         closes = [t.low for t in tokens[last : last + 2]]
         if unit.family != "currency" or closes[:1] != ["or"] or closes[-1] not in _CLOSING:

@@ -94,11 +94,15 @@ class CompoundReader:
         """
         if unit.family not in _SUBSTANCES or last >= len(tokens):
             return unit
-        k = start = last + (tokens[last].low == "of")
+        of = tokens[last].low == "of"
+        if not of and unit.name not in _DOSES:
+            return unit  # "a 3.5 tonne hire per day"
+        k = start = last + of
         stop = min(len(tokens) - 1, k + _WORDS_OF_SUBSTANCE)
         while k < stop and tokens[k].kind == "word" and tokens[k].low not in FUNCTION_WORDS | VERBS | PER_WORDS:
             k += 1
-        below = self._denominator(tokens, text, k, unit) if k > start and tokens[k].low in PER_WORDS else None
+        named = k > start and tokens[k].low in PER_WORDS and not any(t.low in _TIMES for t in tokens[start:k])
+        below = self._denominator(tokens, text, k, unit) if named else None
         return unit if below is None or below[0] not in _PERIODS else self.units.get(f"{unit.name} per {below[0]}")
 
     def _is_unit(self, tokens: Sequence[Token], text: str, k: int) -> bool:
@@ -182,6 +186,8 @@ _POWERS = {"1": "", "2": "square ", "3": "cubic ", "¹": "", "²": "square ", "�
 _RAISED = {"squared": "square", "cubed": "cubic"}
 _SUBSTANCES = frozenset({"mass", "amount of substance", "volume", "biological activity"})
 _WORDS_OF_SUBSTANCE = 3
+_DOSES = frozenset({"gram", "milligram", "microgram", "millilitre", "international unit"})
+"""Units of doses, whose substance may follow without "of"."""
 _PERIODS = frozenset("second minute hour day week month quarter year".split())
 _SHORT = {"d": "day", "wk": "week", "w": "week", "y": "year", "yr": "year", "mo": "month", "h": "hour", "annum": "year"}
 """Denominators in short: "250 kcal/d", "5 days/wk", "per annum"."""

@@ -51,7 +51,7 @@ class _Amount:
     @property
     def family(self) -> str:
         """Of its unit; "" for a bare number."""
-        return self.unit.family
+        return self.unit.family.removesuffix(" per time")  # "50g carbs per day" is of carbs, as 50g are
 
     @property
     def is_money(self) -> bool:
