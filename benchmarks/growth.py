@@ -69,13 +69,14 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 40_000, 160_000])
     parser.add_argument("--given", action="store_true", help="take stated quantities, and extract none")
     parser.add_argument("--workers", type=int, default=1, help="of steps that take them")
+    parser.add_argument("--without", nargs="+", default=[], help="steps that are left out: gen-queries leaderboard")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     kept = options.folder / "growth.json"
     steps = [Step(**row) for row in json.loads(kept.read_text())] if kept.exists() else []
     for size in options.sizes:
-        done = {step.step for step in steps if step.sentences == size}
+        done = {*options.without, *(step.step for step in steps if step.sentences == size)}
         for step in run(options.folder / str(size), size, done, options.given, options.workers):
             steps.append(step)
             kept.write_text(json.dumps([asdict(each) for each in steps], indent=1))
