@@ -76,3 +76,16 @@ def test_a_list_of_counts_names_its_own_things():
     bedrooms, bathrooms, _ = words("The house has 4 bedrooms, 2 bathrooms and a 500 square foot garage.")
     assert "bathrooms" not in bedrooms
     assert "bedrooms" not in bathrooms
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Adverse events were seen in 12 (24%) of the treated cats and 15 (30%) of the control cats.",
+        "Of these plants, 12 (24%) were found in treated fields, 15 (30%) in control fields.",
+    ],
+)
+def test_what_stands_in_brackets_has_the_phrase_of_the_figure_before(text):
+    first, first_share, second, second_share = words(text)
+    assert all("treated" in each and "control" not in each for each in (first, first_share))
+    assert all("control" in each and "treated" not in each for each in (second, second_share))

@@ -6,7 +6,7 @@ each. A model that looks at one figure at a time may give it the phrase of anoth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
 from qbench.quantities.english.binder.features import Sentence
@@ -19,10 +19,14 @@ PARALLEL = "in parallel"
 """The rule's name."""
 LONGEST = 6
 """Tokens of a phrase at most."""
+LONGEST_NOTE = 8
+"""Tokens of a note in brackets, with these, at most: "(n = 12; 24%)"."""
+LONGEST_VERB = 3
+"""Verbs between a figure and its phrase at most: "were found in"."""
 MOST = 12
 """Tokens before the first figure among which its phrase is looked for, at most."""
 
-_PREPOSITIONS = frozenset("in for with of on among from by after under at to".split())
+_PREPOSITIONS = frozenset("in for with without of on among from by before after under near at to".split())
 _PARTICLES = frozenset("to at by from".split())
 """What may stand between a verb and its figure: "copper rose to $9,000, zinc to $2,500"."""
 _LINKS = frozenset(", ; and but while whereas or versus vs against".split())
@@ -30,6 +34,7 @@ _TWO_WORDS = frozenset({("compared", "with"), ("compared", "to")})
 _POINTERS = frozenset("those that".split())
 """Pronouns that stand for the noun before: "those from India"."""
 _FINITE = frozenset({"VBD", "VBZ", "VBP"})
+_VERBAL = _FINITE | {"VBN", "VB", "MD"}
 _IN_PHRASE = frozenset({*NOUN_TAGS, "JJ", "JJR", "JJS", "AFX", "HYPH", "DT", "PRP$", "POS"})
 _CONTENT = frozenset({*NOUN_TAGS, "JJ", "JJS", "AFX"})
 _OPENERS = frozenset({"DT", "PRP$"})
@@ -37,20 +42,54 @@ _EMPTY = MONTHS | TIMES
 
 
 class _Item(NamedTuple):
-    """A mention and the tokens of its phrase."""
+    """A mention, the tokens of its phrase, and how many mentions stand in brackets right after it: "12 (24%)"."""
 
     mention: int
     phrase: tuple[int, ...]
+    inside: int = 0
+
+    @property
+    def mentions(self) -> range:
+        """All mentions that have the phrase."""
+        return range(self.mention, self.mention + 1 + self.inside)
 
 
 def with_parallels(sentence: Sentence, concepts: Sequence[Concept]) -> list[Concept]:
     """The concepts of a text's mentions, those in parallel each with its own phrase and without those of others."""
     found = list(concepts)
     for items in _after(sentence):
-        _deal_out(sentence, items, found, [found[item.mention] for item in items])
+        _deal_out(sentence, items, found)
     for items in _before(sentence):
-        _deal_out(sentence, items, found, [found[items[0].mention]] * len(items))
+        _deal_out(sentence, items, found, said_once=True)
     return [_of_own_count(sentence, n, concept) for n, concept in enumerate(found)]
+
+
+def _deal_out(sentence: Sentence, items: Sequence[_Item], found: list[Concept], *, said_once: bool = False) -> None:
+    """Give each item its own phrase, if any has one, and take the others' from it.
+
+    Args:
+        sentence: the text.
+        items: two or more.
+        found: the concepts of the text, which are changed.
+        said_once: whether the rest of the concept is said with the first item alone.
+    """
+    phrases = [{*_content(sentence, item.phrase)} for item in items]
+    every = set[int]().union(*phrases)
+    mentions = [n for item in items for n in item.mentions]
+    used = any(every & {*found[n].words, *found[n].subject} for n in mentions)
+    first = found[items[0].mention]
+    for item, own in zip(items, phrases, strict=True):
+        for n in item.mentions:
+            changed = _with_phrase(first if said_once else found[n], every, own if used else set())
+            if {*changed.words, *changed.subject} not in (set(), {*found[n].words, *found[n].subject}):
+                found[n] = changed
+
+
+def _with_phrase(concept: Concept, every: Set[int], own: Set[int]) -> Concept:
+    """A concept with a phrase of its own instead of any of them."""
+    words = {k for k in concept.words if k not in every} | own
+    subject = tuple(k for k in concept.subject if k not in every)
+    return Concept(tuple(sorted(words)) or subject, PARALLEL, subject if words else ())
 
 
 def _of_own_count(sentence: Sentence, n: int, concept: Concept) -> Concept:
@@ -73,29 +112,6 @@ def _counts(sentence: Sentence, n: int) -> bool:
     return mention.family == "count" and sentence.parse.tags[mention.last - 1] in NOUN_TAGS
 
 
-def _deal_out(sentence: Sentence, items: Sequence[_Item], found: list[Concept], shared: Sequence[Concept]) -> None:
-    """Give each item its own phrase, if any has one, and take the others' from it.
-
-    Args:
-        sentence: the text.
-        items: two or more.
-        found: the concepts of the text, which are changed.
-        shared: of each item, the concept that its phrase belongs to.
-    """
-    phrases = [{*_content(sentence, item.phrase)} for item in items]
-    every = set[int]().union(*phrases)
-    used = any(every & {*found[item.mention].words, *found[item.mention].subject} for item in items)
-    for item, own, concept in zip(items, phrases, shared, strict=True):
-        words = {k for k in concept.words if k not in every}
-        subject = tuple(k for k in concept.subject if k not in every)
-        words |= own if used else set()
-        if words or subject:
-            changed = Concept(tuple(sorted(words)) or subject, PARALLEL, subject if words else ())
-            old = found[item.mention]
-            if {*changed.words, *changed.subject} != {*old.words, *old.subject}:
-                found[item.mention] = changed
-
-
 def _content(sentence: Sentence, phrase: Sequence[int]) -> Iterator[int]:
     tokens, tags = sentence.tokens, sentence.parse.tags
     for k in phrase:
@@ -113,27 +129,51 @@ def _alike(sentence: Sentence, m: int, n: int) -> bool:
 
 
 def _after(sentence: Sentence) -> Iterator[list[_Item]]:
-    """Lists such as "30% in men, 20% in women"."""
+    """Lists such as "30% in men, 20% in women", "12 (24%) in the first group, 15 (30%) in the second"."""
     items: list[_Item] = []
-    for n, mention in enumerate(sentence.mentions):
-        phrase = _phrase_from(sentence, mention.last)
-        if not (phrase and items and _carries_on(sentence, items[-1], n)):
+    n = 0
+    while n < len(sentence.mentions):
+        inside, end = _in_brackets(sentence, n)
+        phrase = _phrase_from(sentence, _past_verbs(sentence, end))
+        if not (phrase and items and _carries_on(sentence, items[-1], n, phrase)):
             if len(items) > 1:
                 yield items
             items = []
         if phrase:
-            items.append(_Item(n, phrase))
+            items.append(_Item(n, phrase, inside))
+        n += 1 + inside
     if len(items) > 1:
         yield items
 
 
-def _carries_on(sentence: Sentence, before: _Item, n: int) -> bool:
-    """Whether mention n and the phrase after it stand as the item before them does: the preposition is the same."""
+def _in_brackets(sentence: Sentence, n: int) -> tuple[int, int]:
+    """How many mentions stand in the brackets right after mention n, and the token after these brackets."""
     tokens, mentions = sentence.tokens, sentence.mentions
-    if before.mention != n - 1 or not _alike(sentence, n - 1, n):
+    k = mentions[n].last
+    if k >= len(tokens) or tokens[k].text != "(":
+        return 0, k
+    closing = next((j for j in range(k, min(len(tokens), k + LONGEST_NOTE)) if tokens[j].text == ")"), -1)
+    inside = 0
+    while n + inside + 1 < len(mentions) and mentions[n + inside + 1].last <= closing:
+        inside += 1
+    return (inside, closing + 1) if inside else (0, k)
+
+
+def _past_verbs(sentence: Sentence, k: int) -> int:
+    """Past the verbs from token k on: "9,000 (69%) were located in the north, 2,000 (15%) in the south"."""
+    end = k
+    while end < len(sentence.tokens) and end - k < LONGEST_VERB and sentence.parse.tags[end] in _VERBAL:
+        end += 1
+    return end
+
+
+def _carries_on(sentence: Sentence, before: _Item, n: int, phrase: Sequence[int]) -> bool:
+    """Whether mention n and the phrase after it stand as the item before them does: the preposition is the same."""
+    tokens = sentence.tokens
+    if before.mentions.stop != n or not _alike(sentence, before.mention, n):
         return False
-    same = tokens[mentions[n].last].low == tokens[mentions[n - 1].last].low
-    return same and _is_link(sentence, before.phrase[-1] + 1, mentions[n].first)
+    same = tokens[phrase[0] - 1].low == tokens[before.phrase[0] - 1].low
+    return same and _is_link(sentence, before.phrase[-1] + 1, sentence.mentions[n].first)
 
 
 def _phrase_from(sentence: Sentence, k: int) -> tuple[int, ...]:
