@@ -35,8 +35,8 @@ _POINTERS = frozenset("those that".split())
 """Pronouns that stand for the noun before: "those from India"."""
 _FINITE = frozenset({"VBD", "VBZ", "VBP"})
 _VERBAL = _FINITE | {"VBN", "VB", "MD"}
-_IN_PHRASE = frozenset({*NOUN_TAGS, "JJ", "JJR", "JJS", "AFX", "HYPH", "DT", "PRP$", "POS"})
-_CONTENT = frozenset({*NOUN_TAGS, "JJ", "JJS", "AFX"})
+_CONTENT = frozenset({*NOUN_TAGS, "JJ", "JJS", "VBN", "VBG", "AFX"})
+_IN_PHRASE = _CONTENT | {"JJR", "HYPH", "DT", "PRP$", "POS"}
 _OPENERS = frozenset({"DT", "PRP$"})
 _EMPTY = MONTHS | TIMES
 
