@@ -103,7 +103,9 @@ class CompoundReader:
             k += 1
         named = k > start and tokens[k].low in PER_WORDS and not any(t.low in _TIMES for t in tokens[start:k])
         below = self._denominator(tokens, text, k, unit) if named else None
-        return unit if below is None or below[0] not in _PERIODS else self.units.get(f"{unit.name} per {below[0]}")
+        if below is None or below[0] not in _PERIODS or (tokens[k].low != "per" and not _closes(tokens, below[1])):
+            return unit
+        return self.units.get(f"{unit.name} per {below[0]}")
 
     def _is_unit(self, tokens: Sequence[Token], text: str, k: int) -> bool:
         return k < len(tokens) and (self._match(tokens, text, k) is not None or tokens[k].text in _SHORT)
@@ -188,7 +190,9 @@ _SUBSTANCES = frozenset({"mass", "amount of substance", "volume", "biological ac
 _WORDS_OF_SUBSTANCE = 3
 _DOSES = frozenset({"gram", "milligram", "microgram", "millilitre", "international unit"})
 """Units of doses, whose substance may follow without "of"."""
-_PERIODS = frozenset("second minute hour day week month quarter year".split())
+_PERIODS = frozenset("minute hour day week month quarter year".split())
+_AFTER_PERIODS = frozenset(". , ; : ) and but in from by for at".split())
+"""What may follow the period of a rate; not as in "a day early", "an hour apart"."""
 _SHORT = {"d": "day", "wk": "week", "w": "week", "y": "year", "yr": "year", "mo": "month", "h": "hour", "annum": "year"}
 """Denominators in short: "250 kcal/d", "5 days/wk", "per annum"."""
 _OFTEN = {
@@ -251,6 +255,10 @@ def _how_often(tokens: Sequence[Token], j: int, unit: Unit) -> tuple[str, int] |
     after = tokens[k + 1] if k + 1 < len(tokens) else None
     ends = after is None or after.kind != "word" or after.low in FUNCTION_WORDS | VERBS | _FOR_HOW_LONG
     return (_OFTEN[tokens[k].low], k + 1) if ends and tokens[k].text.islower() else None
+
+
+def _closes(tokens: Sequence[Token], k: int) -> bool:
+    return k >= len(tokens) or tokens[k].low in _AFTER_PERIODS
 
 
 def _is_formula(token: Token) -> bool:

@@ -21,7 +21,6 @@ _PLAIN_MONTHS = frozenset(m.lower() for m in MONTHS if len(m) > 3 and m not in (
 _SHORT_MONTHS = frozenset("jan feb apr jun jul aug sep sept oct nov dec".split())
 _ZONES = frozenset("GMT UTC EST EDT ET CST CDT CT MST MDT PST PDT PT BST CET CEST IST JST AEST AEDT SGT HKT".split())
 _SMALL_ZONES = frozenset("gmt utc est edt cst cdt mst mdt pst pdt bst cet cest".split())
-"""Those that newswires write small: "closes at 1300 pdt"."""
 _ERAS = frozenset("BC BCE CE AD".split())
 _YEAR_AND_PAGE = re.compile(r"(?:19|20)\d\d\.\d{1,3}")
 """A year at the end of a sentence with what is glued to it: the number of a page or a note."""
@@ -115,7 +114,7 @@ def clock_until(tokens: Sequence[Token], number: Number) -> int | None:
     if (end := _half_of_day(tokens, _hour(tokens, number), last)) is not None:
         return end
     if last < len(tokens) and len(tokens[first].text) == 4 and tokens[first].text.isdecimal():
-        if tokens[last].text in _ZONES or tokens[last].low in _SMALL_ZONES:
+        if tokens[last].text in _ZONES or _is_in_small_zone(tokens, first, last):
             return last + 1
         if tokens[last].low in ("hours", "hrs") and _on_the_clock(tokens, first, last):
             return last + 1
@@ -130,6 +129,16 @@ def clock_until(tokens: Sequence[Token], number: Number) -> int | None:
         if small and _half_of_day(tokens, float(plain_digits(other)), last + 2) is not None:
             return last + 1
     return None
+
+
+def _is_in_small_zone(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """Whether four digits are a time in a zone that newswires write small: "closes at 1300 pdt"."""
+    text, before = tokens[first].text, tokens[first - 1].low if first else ""
+    clock = int(text[:2]) <= 24 and int(text[2:]) < 60
+    return clock and before in _TELLING_TIME and tokens[last].text in _SMALL_ZONES
+
+
+_TELLING_TIME = frozenset("at by until till from of to before after around about".split())
 
 
 def _past_pages(tokens: Sequence[Token], first: int, end: int) -> int:

@@ -74,6 +74,8 @@ def _bounds_next(tokens: Sequence[Token], k: int) -> bool:
     return not any(t.low in _DATING for t in tokens[k : k + 4])
 
 
+_BOUND = 15
+"""Tokens between "up to" and the "above that" which goes on from there, at most."""
 _STOPS = frozenset(".,;:)!?")
 _DATING = frozenset("ago earlier before previously year years month months week weeks day days hour hours".split())
 """What makes a time of the level that follows "than": "5 kg less than 3 weeks ago"."""
@@ -98,6 +100,7 @@ def _below_level(tokens: Sequence[Token], amount: Amount, k: int) -> Change:
         return ""
     named = k + 2 < len(tokens) and tokens[k + 2].low in ("'s", "’s")
     if following.low == "that" and (k + 2 == len(tokens) or tokens[k + 2].text in _STOPS):
-        return ""  # "2% up to $10,000, and 1.5% above that"
+        bounded = any(tokens[j].low == "up" and tokens[j + 1].low == "to" for j in range(max(0, k - _BOUND), k))
+        return "" if bounded else change  # "2% up to $10,000, and 1.5% above that"
     dated = following.kind == "number" and len(following.text) == 4 and following.text.isdecimal()
     return change if following.low in _OF or named or (dated and family in _PERCENT) else ""

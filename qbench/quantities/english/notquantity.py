@@ -27,12 +27,20 @@ def excluded_until(tokens: Sequence[Token], number: Number) -> int | None:
     """Where to go on if the number is part of something that is no quantity; None if it may be one."""
     if number.first and tokens[number.first - 1].low == "per":
         return number.last  # "fat per 100 g": the denominator of something else
-    if number.last < len(tokens) and tokens[number.last].text == "±":
-        return None  # "in the PACU 108 ± 37 min": no name has a spread
+    if _has_spread(tokens, number):
+        return None
     for rule in _RULES:
         if (end := rule(tokens, number)) is not None:
             return end
     return None
+
+
+def _has_spread(tokens: Sequence[Token], number: Number) -> bool:
+    """Whether a spread follows a number that initials stand before: "in the PACU 108 ± 37 min" is no name."""
+    first, last = number.first, number.last
+    if not first or last >= len(tokens) or tokens[last].text != "±" or glued(tokens[first - 1], tokens[first]):
+        return False
+    return len(tokens[first - 1].text) > 1 and tokens[first - 1].text.isupper()
 
 
 def _version(tokens: Sequence[Token], number: Number) -> int | None:

@@ -131,7 +131,7 @@ def _moves_from(tokens: Sequence[Token], start: int) -> bool:
     return False
 
 
-_JOINING = frozenset(", and but versus vs".split())
+_JOINING = frozenset(", ; and but versus vs".split())
 
 
 def _is_initial(tokens: Sequence[Token], k: int) -> bool:

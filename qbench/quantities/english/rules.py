@@ -33,7 +33,7 @@ from qbench.quantities.english.parsers.load import load_parser, require_parser
 from qbench.quantities.english.queries import parse_query
 from qbench.quantities.english.ranges import join
 from qbench.quantities.english.ratios import RATIO
-from qbench.quantities.english.settled import settle
+from qbench.quantities.english.settled import MONEY, settle
 from qbench.quantities.english.stand_ins import stand_ins
 from qbench.quantities.english.tokens import Token, spans_of, tokenize, words_of
 from qbench.quantities.english.written import STARTERS
@@ -233,20 +233,24 @@ def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tupl
 
 
 def _shares(tokens: Sequence[Token], amount: Amount, lent: Amount, reading: Modifiers) -> bool:
-    """Whether a bare amount that the binder gives another's unit may have it; what a number is by is of it alone."""
+    """Whether a bare amount that the binder gives another's unit may have it.
+
+    What a number is by is of it alone, and what another one counts is not counted by an amount of money, a score, or a
+    number in another phrase: "employs 4,300 at two mills".
+    """
     before = tokens[reading.first - 1].low if reading.first else ""
     scored = reading.first < amount.first and tokens[reading.first].text in _SIGNED
-    paid = before in PAID or (before == "of" and tokens[reading.first - 2].low in _MONEY)
-    gap = [token.low for token in tokens[amount.last : lent.first]]
+    paid = before in PAID or (before == "of" and reading.first > 1 and tokens[reading.first - 2].low in MONEY)
+    gap = [token.low for token in tokens[amount.last : min(lent.first, amount.last + _PHRASE)]]
     placed = gap != ["in"] and not _PLACING.isdisjoint(gap)  # "3 in 10 shops"
     counts = (paid or before == "among" or scored or placed) and lent.unit.family == "count"
     return not (counts or _is_part(amount) or lent.unit.name.startswith(PER))
 
 
+_PHRASE = 6
+"""Tokens after a number among which a preposition says that another phrase begins."""
 _PLACING = frozenset("at in from with on".split())
-"""Prepositions between a number and what is counted after them, and not by it: "employs 4,300 at two mills"."""
-_MONEY = frozenset("profit profits loss losses cost costs revenue revenues turnover budget price prices".split())
-"""Nouns of money, of which a bare number counts nothing: "sold 5 million lamps at a profit of 6 million"."""
+"""Prepositions between a number and what is counted after them, and not by it."""
 _SIGNED = frozenset("≤ ≥ < > ≦ ≧ ⩽ ⩾".split())
 """Signs between a score and its bound, which counts nothing: "90 patients with a score ≥ 3"."""
 

@@ -6,11 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.english.amounts import Amount
+from qbench.quantities.english.elided import PAID
+from qbench.quantities.english.lexicon import CHANGE_VERBS
 from qbench.quantities.english.nouns import ADJECTIVES, NOUNS, plural_noun
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, abbreviates
 from qbench.quantities.units import Unit, Units
 
+MONEY = frozenset(
+    "profit profits loss losses earnings income cost costs revenue revenues turnover budget price prices sales".split()
+)
+"""Nouns of money, of which a bare number counts and weighs nothing: "sold 5 million lamps at a profit of 6 million"."""
 _REACH = 30
 _IN_LISTS = frozenset({",", "and", "or", ",and", ",or"})
 _FINITE = frozenset({"VBD", "VBZ", "VBP", "MD", "VB"})
@@ -32,16 +38,25 @@ def settle(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units, par
         if (unit := _shared(tokens, settled[k], settled[k + 1])) is not None:
             settled[k] = replace(settled[k], unit=unit, how=(*settled[k].how, "shared unit"))
         elif _are_of_percentages(tokens, settled[k], settled[k + 1]):
-            settled[k] = replace(settled[k], unit=units.get(_PERCENTAGE_POINT))
+            how = (*settled[k].how, "points of percentages")
+            settled[k] = replace(settled[k], unit=units.get(_PERCENTAGE_POINT), how=how)
     return settled
 
 
 def _are_of_percentages(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
-    """Whether points lead from a percentage to the next: "the load factor fell 3.3 points to 70.9 %"."""
-    gap = [token.low for token in tokens[a.last : b.first]]
-    return a.unit.name == "point" and b.unit.family == "ratio" and gap == ["to"]
+    """Whether points lead from a percentage to the next: "the load factor fell 3.3 points to 70.9 %".
+
+    An index falls so, too, but to no percentage: "fell 20 points to 3 % below its peak".
+    """
+    if a.unit.name != "point" or b.unit.family != "ratio" or a.low >= _ALL or not a.first:
+        return False
+    moved = tokens[a.first - 1].low in CHANGE_VERBS or tokens[a.first - 1].low == "by"
+    after = tokens[b.last].low if b.last < len(tokens) else ""
+    return moved and [t.low for t in tokens[a.last : b.first]] == ["to"] and after not in _AWAY
 
 
+_ALL = 100
+_AWAY = frozenset("below above under over off less more lower higher of".split())
 _PERCENTAGE_POINT = "percentage point"
 
 
@@ -89,27 +104,47 @@ def _of_the_same(tokens: Sequence[Token], b: Amount, before: Sequence[Amount], p
 def _of_its_size(tokens: Sequence[Token], b: Amount, before: Sequence[Amount], parse: Parse) -> Unit | None:
     """The unit of the millions before bare ones: "sales were 204 million dollars, and orders shrank to 58 million".
 
-    Of what is counted only a part is meant, right after its verb: "of 19 million shares they took 12 million".
+    Money is lent where the bare number can be some: none that does something ("2 million saw it"), stands after
+    another verb ("fed 3 million") or after a noun of what is counted. Other measures are lent to levels and changes
+    alone, and what is counted to a part of it, right after its verb: "of 19 million shares they took 12 million".
     """
     if b.number.magnitude < _MILLION:
         return None
-    a = next((a for a in before[::-1] if not a.bare and a.number.magnitude >= _MILLION), None)
-    if a is None or b.first - a.last > _REACH or a.unit.family.startswith("ratio"):
+    near = (a for a in reversed(before[-_BACK:]) if not a.bare and a.number.magnitude >= _MILLION)
+    a = next(near, None)
+    if a is None or b.first - a.last > _REACH:
         return None
     gap = range(a.last, b.first)
     if any(tokens[k].text in ".;!?" and not abbreviates(tokens, k) for k in gap):
         return None
+    led = tokens[b.first - 1]
     if a.unit.family == "count":
-        of_which = tokens[b.first - 1].low == "which" or parse.tags[b.first - 1] in _FINITE
-        return a.unit if of_which and b.low < a.low else None
-    return None if any(tokens[k].low in _COUNTED for k in gap[-_NEAR:]) else a.unit
+        return a.unit if (led.low == "which" or parse.tags[b.first - 1] in _FINITE) and b.low < a.low else None
+    words = {tokens[k].low for k in gap[-_NEAR:]}
+    if not words.isdisjoint(_COUNTED):
+        return None
+    if a.unit.family in _MEASURED:
+        moves = led.low in CHANGE_VERBS or led.low in ("to", "from", "by")
+        return a.unit if moves and words.isdisjoint(MONEY | PAID) else None
+    acts = b.last < len(tokens) and parse.tags[b.last] in _FINITE
+    other = parse.tags[b.first - 1].startswith("VB") and led.low not in CHANGE_VERBS | PAID | _TAKES_MONEY
+    return a.unit if a.unit.family == "currency" and not (acts or other) else None
 
 
 _MILLION = 0.999e6
-_NEAR = 5
+_NEAR = 6
+_BACK = 8
+"""Amounts to look back at, at most."""
+_MEASURED = frozenset({"mass", "volume", "area", "volume per time", "mass per time"})
+_TAKES_MONEY = frozenset(
+    "was were is are be been being lost lose loses spent spend spends raised paid bought buying buys lent borrowed "
+    "invested totalled totaled total totals exceeded exceed worth made posted including".split()
+)
+"""Verbs, beside those of change and of payment, whose object in millions is money."""
 _COUNTED = frozenset(
     "population circulation readership audience membership users subscribers customers members readers viewers people "
-    "inhabitants residents employees workers shares votes copies visitors passengers tourists".split()
+    "inhabitants residents employees workers shares votes copies visitors passengers tourists traffic attendance crowd "
+    "crowds workforce staff fleet".split()
 )
 """Nouns of what is counted, which stand before their number: "a population of 5 million"."""
 _NEVER_SHARED = frozenset({"ratio", "ratio difference", "time", "age", "date", "count", ""})
@@ -129,7 +164,7 @@ def _numbered(
     """ "The number of open posts rose to 300 from 280": what the subject of the verb counts."""
     if not amount.low.is_integer() or amount.number.rule == "fraction":
         return None
-    if (subject := _subject_of_number(tokens, amount.first, parse)) is not None:
+    if (subject := _subject_of_number(tokens, amount, parse)) is not None:
         return plural_noun(tokens, subject, units)
     verb = False
     for k in range(amount.first - 1, max(0, amount.first - _REACH), -1):
@@ -147,18 +182,22 @@ def _numbered(
     return None
 
 
-def _subject_of_number(tokens: Sequence[Token], k: int, parse: Parse) -> int | None:
+def _subject_of_number(tokens: Sequence[Token], amount: Amount, parse: Parse) -> int | None:
     """The plural before the verb of "the subscribers numbered 3.4 million", "customers will number about 70,000"."""
+    k = amount.first
     while k and tokens[k - 1].low in _ABOUT:
         k -= 1
-    if not k or tokens[k - 1].low not in ("number", "numbered"):
+    number = parse.tags[k - 1] in ("VB", "VBP", "VBD") and tokens[k - 1].low in ("number", "numbered") if k else False
+    if not number or amount.low < _FEW:
         return None
     k -= 1
     while k and (tokens[k - 1].low in _AVERAGELY or parse.tags[k - 1] in ("MD", "RB")):
         k -= 1
-    return k - 1 if k and parse.tags[k - 1] in ("NNS", "NNPS") else None
+    plural = k > 0 and parse.tags[k - 1] in ("NNS", "NNPS")
+    return k - 1 if plural and parse.relations[k - 1] in ("nsubj", "nsubj:pass") else None
 
 
+_FEW = 10
 _ABOUT = frozenset("about around some nearly almost roughly over only just".split())
 _AVERAGELY = frozenset("on average now".split())
 

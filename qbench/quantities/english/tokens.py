@@ -37,12 +37,12 @@ class Token(NamedTuple):
 
 
 _LETTERS = rf"[^\W\d_{''.join(FRACTION_MARKS)}]"
-_OPENERS = "We|The|This|These|There|Our|Its|Certain|During|While|Although|Under|When"
-_HEADS = "In|On|At|As|For|If|Net|Total|Cash|Revenues?"
+_OPENERS = "We|The|This|These|There|Our|Certain|During|While|Although"
+_AFTER_SOME = "In|On|At|As|For|If|Net|Total|Cash|Revenues?"
 """Words that open a sentence after a heading of which only some words can be the last: "LinkedIn" is one word."""
 _LAST = (
     rf"(?:[A-Z][a-z]{{3,30}}|[A-Z]{{4,30}})(?=(?:{_OPENERS})(?!{_LETTERS}))"  # "OverviewWe", "OPERATIONSThe"
-    rf"|[A-Z][a-z]{{4,30}}(?:s|ing|ion|ment|ity|ance|ence)(?=(?:{_HEADS})(?!{_LETTERS}))"  # "ActivitiesNet"
+    rf"|[A-Z][a-z]{{4,30}}(?:s|ing|ion|ment|ity|ance|ence)(?=(?:{_AFTER_SOME})(?!{_LETTERS}))"  # "ActivitiesNet"
     rf"|(?:{'|'.join(LINE_ENDS)})(?=[A-Z][a-z])"
 )
 """The last word of a line or a heading whose end is lost."""

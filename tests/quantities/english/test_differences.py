@@ -68,6 +68,7 @@ PARSED = get_extractor(ExtractorOptions())
         ("The difference between groups was 0.61%.", [""]),
         ("The bank charges 2% on loans up to $10,000 and 1.5% above that.", ["", "", ""]),
         ("Prices were 1.5% above that of last year.", ["up"]),
+        ("The target was $50; the shares trade 10% above that.", ["", "up"]),
     ],
 )
 def test_differences(text, expected):

@@ -204,6 +204,11 @@ def test_scraps_are_read(text):
         ("Sales were 204 million dollars. The order book shrank to 58 million.", [204e6, "dollar", 58e6, ""]),
         ("The paper cost 3 million dollars and had a circulation of 2 million.", [3e6, "dollar", 2e6, ""]),
         ("The town sold 5 million lamps at a profit of 6 million.", [5e6, "lamp", 6e6, ""]),
+        ("The estate covers 2 million acres and is worth 300 million.", [2e6, "acre", 300e6, ""]),
+        ("The mine produced 2 million tonnes, while earnings fell to 30 million.", [2e6, "tonne", 30e6, ""]),
+        ("The film cost $90 million, but only 2 million saw it.", [90e6, "dollar", 2e6, ""]),
+        ("The charity raised $4 million and fed 3 million.", [4e6, "dollar", 3e6, ""]),
+        ("The program, which costs $5 billion, covers 9 million.", [5e9, "dollar", 9e6, ""]),
         # a number of another size
         ("Sales were 204 million dollars, but the index shrank to 580.", [204e6, "dollar", 580, ""]),
     ],
@@ -219,6 +224,8 @@ def test_bare_millions_have_the_unit_of_those_before_them(text, expected):
         ("Customers will number about 70,000 after the deal.", [70_000, "customer"]),
         ("The company employs 4,300 at its two mills.", [4300, "", 2, "mill"]),
         ("They came after 48 or 24 weeks.", [48, "week", 24, "week"]),
+        ("The employees of the two mills numbered 800.", [2, "mill", 800, ""]),
+        ("The index fell 20 points to 3% below its peak.", [20, "point", 3, "percentage"]),
     ],
 )
 def test_what_a_number_counts(text, expected):

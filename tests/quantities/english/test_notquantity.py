@@ -329,6 +329,9 @@ def test_years_and_counts(words_only, text, expected):
         ("the quarter of 2023:1 Value of boats", []),
         ("Costs were $4 million. 2 In 2023, they were $3 million.", [4e6, 3e6]),
         ("Europe12 WeeksNet revenue", [12]),
+        ("longer in the PACU 108 ± 37 min", [108]),
+        ("at T0 ± 5 min", [5]),
+        ("4500 est. tonnes left", [4500]),
         ("pre- and post-14 d, and every-4-weeks", [14, 4]),
         # names of devices, and their sizes
         ("Acme One 5s Android smartphone.", []),

@@ -36,7 +36,7 @@ def test_a_phrase_after_a_figure_is_of_that_figure_alone(text, shared, own):
         ("Imports from China were $5 billion, those from India $3 billion.", {"imports"}, ["china", "india"]),
         ("The cost of the bridge was 5 million euros, of the tunnel 9 million euros.", {"cost"}, ["bridge", "tunnel"]),
         ("The hazard ratio for death was 0.5 and for stroke 0.7.", {"hazard", "ratio"}, ["death", "stroke"]),
-        ("The price of gold is $5 and silver $3.", {"price"}, ["gold", "silver"]),
+        ("The price of gold is $5, of silver $3.", {"price"}, ["gold", "silver"]),
         ("For adults the dose is 500 mg, for children 250 mg.", {"dose"}, ["adults", "children"]),
         ("Copper rose to $9,000 a tonne, zinc to $2,500 and nickel to $18,000.", set(), ["copper", "zinc", "nickel"]),
         ("The length is 5 cm, the width 3 cm and the height 2 cm.", set(), ["length", "width", "height"]),
@@ -73,9 +73,47 @@ def test_what_is_not_in_parallel_stays_as_it_is(text):
 
 
 def test_a_list_of_counts_names_its_own_things():
-    bedrooms, bathrooms, _ = words("The house has 4 bedrooms, 2 bathrooms and a 500 square foot garage.")
-    assert "bathrooms" not in bedrooms
-    assert "bedrooms" not in bathrooms
+    bedrooms, bathrooms, garage = words("The house has 3 bedrooms, 2 bathrooms and 1 garage.")
+    assert (bedrooms, bathrooms, garage) == ({"house"},) * 3
+    *_, pharmacists = words("The clinic employs 150 nurses, 40 doctors and 25 pharmacists.")
+    assert pharmacists.isdisjoint({"nurses", "doctors"})
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("Revenue from services was $5 million and net loss $1 million.", {"net", "loss"}),
+        ("Cost of revenue was $5 million, and gross profit $7 million.", {"gross", "profit"}),
+        ("The length of the boat is 12 m and the beam 4 m.", {"beam"}),
+        ("The yield on the bond was 5%, inflation 3%.", {"inflation"}),
+    ],
+)
+def test_a_second_subject_takes_nothing_of_the_first(text, own):
+    first, second = words(text)
+    assert own <= second
+    assert second.isdisjoint({"revenue", "cost", "length", "yield"})
+    assert first.isdisjoint(own)
+
+
+def test_days_are_no_phrases():
+    _, tuesday, friday = words("It snowed 5 cm on Monday, 3 cm on Tuesday and 1 cm on Friday.")
+    assert tuesday.isdisjoint({"monday", "tuesday"})
+    assert friday.isdisjoint({"monday", "tuesday", "friday"})
+    bread, other = words("He spent $5 on bread and $7 on Monday.")
+    assert "bread" in bread
+    assert "monday" not in bread | other
+
+
+def test_a_clause_without_its_verb_is_parallel_past_the_level_of_the_first():
+    _, _, change, level = words("Revenue rose 12% to $5 million and profit 8% to $1 million.")
+    assert change == level == {"profit"}
+
+
+def test_ages_and_times_may_be_parallel():
+    first, second = words("Mean age was 54 years in the drug group and 56 years in the placebo group.")
+    assert "drug" in first
+    assert "placebo" not in first
+    assert "placebo" in second
 
 
 @pytest.mark.parametrize(

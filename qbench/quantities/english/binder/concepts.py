@@ -201,7 +201,9 @@ def _unit_of(m: int, view: Pivot, scores: Array, mentions: Sequence[MentionToken
     if mentions[m].family:
         return None
     end = view.start + len(scores)
-    others = [i for i, other in enumerate(mentions) if other.family and view.start <= other.number < end]
+    first = next((i for i in range(m, -1, -1) if mentions[i].number < view.start), -1) + 1
+    last = next((i for i in range(m, len(mentions)) if mentions[i].number >= end), len(mentions))
+    others = [i for i in range(first, last) if mentions[i].family]
     likely = {i: float(scores[mentions[i].number - view.start, OUTPUTS.index("unit")]) for i in others}
     best = max(likely, key=likely.__getitem__, default=None)
     return best if best is not None and likely[best] > EVEN else None

@@ -14,6 +14,7 @@ from qbench.quantities.english.binder.features import Sentence
 from qbench.quantities.english.binder.statistic_names import ESTIMATES, LETTERS, LOCATIONS, P_VALUES, SPREADS
 from qbench.quantities.english.concepts import Concept, MentionTokens
 from qbench.quantities.english.lexicon import FUNCTION_WORDS
+from qbench.quantities.english.noun_phrases import NOUN_TAGS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import HYPHENS, Token, glued
 
@@ -111,7 +112,7 @@ def _label(tokens: Sequence[Token], first: int, parse: Parse, inside: Set[int]) 
     k = end
     while k and end - k <= LONGEST and tokens[k - 1].text not in "([;," and k - 1 not in inside:
         k -= 1
-    if tokens[end].text == "," and tokens[k - 1].text not in "([;":
+    if tokens[end].text == "," and not (tokens[k - 1].text in "([;" and _names(tokens, parse, end - 1)):
         return ()  # "(of 20 men, mostly smokers, 4 died"
     k += tokens[k].low == "and"
     label = range(k, end)
@@ -120,6 +121,11 @@ def _label(tokens: Sequence[Token], first: int, parse: Parse, inside: Set[int]) 
         return ()
     statistic = any(tokens[j].text in _NO_LABELS or _GREEK.search(tokens[j].text) for j in label)
     return () if statistic else tuple(label)
+
+
+def _names(tokens: Sequence[Token], parse: Parse, k: int) -> bool:
+    """Whether token k is a noun that names something; "for example" does not."""
+    return parse.tags[k] in NOUN_TAGS and tokens[k].low not in ("example", "instance")
 
 
 def _opening(tokens: Sequence[Token], k: int) -> int:

@@ -1,7 +1,8 @@
 """Figures that stand in parallel: "30% in men and 20% in women", "imports from China were $5bn, those from India $3bn".
 
 Each has a phrase of its own in the same place, which says of which it is; all that is said before the first is said of
-each. A model that looks at one figure at a time may give it the phrase of another, or leave its own out.
+each. A model that looks at one figure at a time may give it the phrase of another, or leave its own out. In a list of
+counts, "3 bedrooms, 2 bathrooms and a garden of 500 m2", none has the nouns of another.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from typing import NamedTuple
 
 from qbench.quantities.english.binder.features import Sentence
 from qbench.quantities.english.concepts import Concept
-from qbench.quantities.english.lexicon import MONTHS
-from qbench.quantities.english.noun_phrases import NOUN_TAGS, TIMES
+from qbench.quantities.english.noun_phrases import DATES, NOUN_TAGS, TIMES
 from qbench.quantities.english.tokens import HYPHENS, glued
 
 PARALLEL = "in parallel"
@@ -37,8 +37,8 @@ _FINITE = frozenset({"VBD", "VBZ", "VBP"})
 _VERBAL = _FINITE | {"VBN", "VB", "MD"}
 _CONTENT = frozenset({*NOUN_TAGS, "JJ", "JJS", "VBN", "VBG", "AFX"})
 _IN_PHRASE = _CONTENT | {"JJR", "HYPH", "DT", "PRP$", "POS"}
-_OPENERS = frozenset({"DT", "PRP$"})
-_EMPTY = MONTHS | TIMES
+_DETERMINERS = frozenset({"DT", "PRP$"})
+_EMPTY = DATES | TIMES | {"noon", "midnight"}
 
 
 class _Item(NamedTuple):
@@ -61,7 +61,9 @@ def with_parallels(sentence: Sentence, concepts: Sequence[Concept]) -> list[Conc
         _deal_out(sentence, items, found)
     for items in _before(sentence):
         _deal_out(sentence, items, found, said_once=True)
-    return [_of_own_count(sentence, n, concept) for n, concept in enumerate(found)]
+    for counts in _counted(sentence):
+        _own_counts(sentence, counts, found)
+    return found
 
 
 def _deal_out(sentence: Sentence, items: Sequence[_Item], found: list[Concept], *, said_once: bool = False) -> None:
@@ -74,6 +76,8 @@ def _deal_out(sentence: Sentence, items: Sequence[_Item], found: list[Concept], 
         said_once: whether the rest of the concept is said with the first item alone.
     """
     phrases = [{*_content(sentence, item.phrase)} for item in items]
+    if not all(phrases):
+        return  # "5% on strong demand and 3% on Tuesday"
     every = set[int]().union(*phrases)
     mentions = [n for item in items for n in item.mentions]
     used = any(every & {*found[n].words, *found[n].subject} for n in mentions)
@@ -92,24 +96,32 @@ def _with_phrase(concept: Concept, every: Set[int], own: Set[int]) -> Concept:
     return Concept(tuple(sorted(words)) or subject, PARALLEL, subject if words else ())
 
 
-def _of_own_count(sentence: Sentence, n: int, concept: Concept) -> Concept:
-    """A concept without what the numbers beside count: "4 bedrooms, 2 bathrooms" are no bathrooms of bedrooms."""
+def _counted(sentence: Sentence) -> Iterator[range]:
+    """Lists of two or more numbers that each count what they name themselves, by their mentions."""
     mentions = sentence.mentions
-    if not _counts(sentence, n):
-        return concept
-    beside = (m for m in (n - 1, n + 1) if 0 <= m < len(mentions) and _counts(sentence, m))
-    listed = (m for m in beside if _is_link(sentence, mentions[min(m, n)].last, mentions[max(m, n)].first))
-    others = {k for m in listed for k in range(mentions[m].first, mentions[m].last)}
-    if others.isdisjoint({*concept.words, *concept.subject}):
-        return concept
-    words, subject = (tuple(k for k in each if k not in others) for each in (concept.words, concept.subject))
-    return Concept(words or subject, PARALLEL, subject if words else ())
+    start = 0
+    for n in range(1, len(mentions) + 1):
+        counts = n < len(mentions) and _counts(sentence, n - 1) and _counts(sentence, n)
+        if not (counts and _is_link(sentence, mentions[n - 1].last, mentions[n].first)):
+            if n - start > 1:
+                yield range(start, n)
+            start = n
 
 
 def _counts(sentence: Sentence, n: int) -> bool:
     """Whether mention n counts things that it names itself."""
     mention = sentence.mentions[n]
     return mention.family == "count" and sentence.parse.tags[mention.last - 1] in NOUN_TAGS
+
+
+def _own_counts(sentence: Sentence, counts: range, found: list[Concept]) -> None:
+    """Take from each number of a list what the others count; one that nothing is left of has what the first has."""
+    inside = {k for n in counts for k in range(sentence.mentions[n].first, sentence.mentions[n].last)}
+    left = {n: _with_phrase(found[n], inside, set()) for n in counts}
+    first = next((concept for concept in left.values() if concept.words), None)
+    for n, concept in left.items():
+        if not inside.isdisjoint({*found[n].words, *found[n].subject}):
+            found[n] = concept if concept.words or first is None else first
 
 
 def _content(sentence: Sentence, phrase: Sequence[int]) -> Iterator[int]:
@@ -125,7 +137,8 @@ def _alike(sentence: Sentence, m: int, n: int) -> bool:
     a, b = sentence.mentions[m], sentence.mentions[n]
     stretches = sentence.parse.stretches
     alike = a.family == b.family or a.family.startswith(f"{b.family} per ")  # "$9 a tonne, zinc to $2"
-    return alike and a.time == b.time and stretches[a.number] == stretches[b.number]
+    alike = alike or (a.family == "age" and b.time)  # "54 years in the first group and 56 years in the second"
+    return alike and stretches[a.number] == stretches[b.number]
 
 
 def _after(sentence: Sentence) -> Iterator[list[_Item]]:
@@ -183,7 +196,7 @@ def _phrase_from(sentence: Sentence, k: int) -> tuple[int, ...]:
         return ()
     end = k + 1
     while end < len(tokens) and end - k <= LONGEST and _in_phrase(sentence, end):
-        if end > k + 1 and sentence.parse.tags[end] in _OPENERS:
+        if end > k + 1 and sentence.parse.tags[end] in _DETERMINERS:
             break  # "for adults the dose is"
         end += 1
     head = sentence.parse.heads[k]
@@ -224,7 +237,7 @@ def _before(sentence: Sentence) -> Iterator[list[_Item]]:
 def _opened(sentence: Sentence, n: int, preposition: str, particle: str) -> Iterator[_Item]:
     """The mention that mention n stands in parallel to, with its phrase: the one before, or that before its level.
 
-    "Exports rose 5% to $3 billion and imports 7%": the 7% are as the 5% are.
+    "Revenue rose 12% to $5 million and profit 8%": the 8% are as the 12% are.
     """
     for m in (n - 1, n - 2):
         if m >= 0 and _alike(sentence, m, n):
@@ -251,6 +264,8 @@ def _phrase_before(sentence: Sentence, n: int) -> tuple[tuple[str, str], tuple[i
     preposition = tokens[k - 1].low if k - 1 > start and tokens[k - 1].low in _PREPOSITIONS else ""
     k -= bool(preposition)
     k -= bool(preposition) and k - 1 > start and tokens[k - 1].low in _POINTERS
+    if after := _phrase_from(sentence, start):  # "coal made up 40% of output, gas 30%"
+        start = after[-1] + 1
     return ((preposition, particle), phrase) if _is_link(sentence, start, k) else None
 
 
@@ -273,4 +288,6 @@ def _counterpart(sentence: Sentence, n: int, preposition: str, particle: str) ->
     k = verb
     while k > start and verb - k < LONGEST and _in_phrase(sentence, k - 1):
         k -= 1
-    return tuple(range(k, verb)) if k < verb and tags[verb - 1] in NOUN_TAGS else ()
+    # "The price of gold is $5 and the fee $3": whether another price is meant, no form tells
+    plain = k == start or tokens[k - 1].text in ",;:"
+    return tuple(range(k, verb)) if plain and k < verb and tags[verb - 1] in NOUN_TAGS else ()
