@@ -123,7 +123,10 @@ def test_recall_is_the_share_of_the_best_that_are_candidates(tiny, tmp_path, eng
 def test_a_board_says_what_candidates_hold_on_its_queries(tiny, tmp_path, how, model, compression):
     name = f"{model}(model={tiny}, {how}, nprobe=1000){compression}"
     probed, exact = ask(tmp_path, name, f"{model}(model={tiny}){compression}")
-    assert probed.run.equals(exact.run)
+    # Of some texts and of all, products of matrices differ in the last bits on some processors, and ties are broken.
+    by_document = [each.run.sort("query_id", "doc_id") for each in (probed, exact)]
+    assert by_document[0][["query_id", "doc_id"]].equals(by_document[1][["query_id", "doc_id"]])
+    np.testing.assert_allclose(by_document[0]["score"], by_document[1]["score"], atol=1e-5)
     assert probed.meta["candidate_recall"] == 1.0
     assert probed.meta["candidate_recall_queries"] == len(BENCHMARK.queries_of("test"))
     assert "candidate_recall" not in exact.meta
