@@ -51,6 +51,10 @@ PAID = frozenset(
     "fetches fetched".split()
 )
 """Verbs whose bare number is money: it counts no noun that stands before it ("had 300 guests and earned 20,000")."""
+MONEY = frozenset(
+    "profit profits loss losses earnings income cost costs revenue revenues turnover budget price prices sales".split()
+)
+"""Nouns of money, of which a bare number counts and weighs nothing: "sold 5 million lamps at a profit of 6 million"."""
 
 
 def share_elided(tokens: Sequence[Token], amounts: Sequence[Amount]) -> list[Amount]:

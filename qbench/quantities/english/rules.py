@@ -22,7 +22,7 @@ from qbench.quantities.english.composites import compose
 from qbench.quantities.english.concept_words import find_concept
 from qbench.quantities.english.concepts import Concept, MentionTokens
 from qbench.quantities.english.denominators import with_denominators
-from qbench.quantities.english.elided import PAID
+from qbench.quantities.english.elided import MONEY, PAID
 from qbench.quantities.english.intervals import in_interval
 from qbench.quantities.english.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
 from qbench.quantities.english.nouns import count_nouns
@@ -33,7 +33,7 @@ from qbench.quantities.english.parsers.load import load_parser, require_parser
 from qbench.quantities.english.queries import parse_query
 from qbench.quantities.english.ranges import join
 from qbench.quantities.english.ratios import RATIO
-from qbench.quantities.english.settled import MONEY, settle
+from qbench.quantities.english.settled import settle
 from qbench.quantities.english.stand_ins import stand_ins
 from qbench.quantities.english.tokens import Token, spans_of, tokenize, words_of
 from qbench.quantities.english.written import STARTERS

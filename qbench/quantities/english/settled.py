@@ -6,17 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.english.amounts import Amount
-from qbench.quantities.english.elided import PAID
+from qbench.quantities.english.elided import MONEY, PAID
 from qbench.quantities.english.lexicon import CHANGE_VERBS
 from qbench.quantities.english.nouns import ADJECTIVES, NOUNS, plural_noun
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, abbreviates
 from qbench.quantities.units import Unit, Units
 
-MONEY = frozenset(
-    "profit profits loss losses earnings income cost costs revenue revenues turnover budget price prices sales".split()
-)
-"""Nouns of money, of which a bare number counts and weighs nothing: "sold 5 million lamps at a profit of 6 million"."""
 _REACH = 30
 _IN_LISTS = frozenset({",", "and", "or", ",and", ",or"})
 _FINITE = frozenset({"VBD", "VBZ", "VBP", "MD", "VB"})
