@@ -277,7 +277,8 @@ def _counterpart(sentence: Sentence, n: int, preposition: str, particle: str) ->
         end -= 1
         if end < 1 or tokens[end].low != particle:
             return ()
-    start = max(sentence.parse.ranges[sentence.parse.stretches[mentions[n].number]][0], end - MOST)
+    opening, _ = sentence.parse.ranges.get(sentence.parse.stretches[mentions[n].number], (0, 0))
+    start = max(opening, end - MOST)
     start = max(start, mentions[n - 1].last if n else 0)
     if preposition:
         places = [k for k in range(start, end) if tokens[k].low == preposition]
