@@ -118,7 +118,10 @@ def _greet(connection: socket.socket) -> None:
 
 
 def _no_cluster(where: str, fault: Exception) -> ServerError:
-    remedy = "Start one with `ray start --head`, leave the address out, or set RAY_AUTH_TOKEN_PATH if it wants a token"
+    remedy = (
+        "Start one with `ray start --head`, leave the address out, or set RAY_AUTH_MODE=token (and RAY_AUTH_TOKEN_PATH "
+        "if its token lies elsewhere than in ~/.ray/auth_token), if it wants a token"
+    )
     return ServerError(f"no Ray cluster answers: {fault}", value=where, remedy=remedy)
 
 
