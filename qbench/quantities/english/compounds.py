@@ -22,6 +22,8 @@ A_DENOMINATORS = frozenset(
         "bottle can pack dozen acre hectare pair"
     ).split()
 ) | {"troy ounce"}
+_NO_NOUNS = FUNCTION_WORDS | VERBS
+"""Words that are no substance and nothing counted."""
 NOT_A_RATE = frozenset("ago earlier later before after old prior previously".split())
 """Words that make a point in time of "a year", so that "from $6.8 billion a year earlier" is no rate."""
 NATIONAL = {
@@ -71,7 +73,7 @@ class CompoundReader:
             return None
         k = j + (tokens[j].low == "of")
         stop = min(len(tokens) - 1, k + _WORDS_OF_SUBSTANCE)
-        while k < stop and tokens[k].kind == "word" and tokens[k].low not in FUNCTION_WORDS | VERBS:
+        while k < stop and tokens[k].kind == "word" and tokens[k].low not in _NO_NOUNS:
             k += 1
             if tokens[k].kind == "number" and glued(tokens[k - 1], tokens[k]):
                 k += 1  # "CO2"
@@ -99,7 +101,7 @@ class CompoundReader:
             return unit  # "a 3.5 tonne hire per day"
         k = start = last + of
         stop = min(len(tokens) - 1, k + _WORDS_OF_SUBSTANCE)
-        while k < stop and tokens[k].kind == "word" and tokens[k].low not in FUNCTION_WORDS | VERBS | PER_WORDS:
+        while k < stop and tokens[k].kind == "word" and tokens[k].low not in _NO_NOUNS:
             k += 1
         named = k > start and tokens[k].low in PER_WORDS and not any(t.low in _TIMES for t in tokens[start:k])
         below = self._denominator(tokens, text, k, unit) if named else None
@@ -137,7 +139,7 @@ class CompoundReader:
             return None  # "£50/$65"
         if match is not None and (slash or match[0].family != "currency" or sign == "per"):
             name, end = match[0].name, match[1]
-        elif tokens[k].kind != "word" or tokens[k].low in FUNCTION_WORDS | VERBS:
+        elif tokens[k].kind != "word" or tokens[k].low in _NO_NOUNS:
             return None
         else:
             match, name, end = None, singular(tokens[k].low), k + 1
@@ -177,7 +179,7 @@ class CompoundReader:
         counts = after is not None and (after.kind == "number" or after.text in "-–×x%°+±")
         if after is not None and after.kind == "word":
             # "12 cm 2 samples", "6 ft 2in"
-            counts = after.low not in FUNCTION_WORDS | VERBS or glued(tokens[last], after)
+            counts = after.low not in _NO_NOUNS or glued(tokens[last], after)
         near = tokens[last].start - tokens[last - 1].end == 1 and len(tokens[last - 1].text) <= 2
         return (self.units.get(name), last + 1) if near and not counts and name in self.units else (unit, last)
 
@@ -247,13 +249,13 @@ def _how_often(tokens: Sequence[Token], j: int, unit: Unit) -> tuple[str, int] |
         return None
     k, stop = j, min(len(tokens), j + (_WORDS_OF_SUBSTANCE if unit.family in _SUBSTANCES else 1))
     while k < stop and tokens[k].kind == "word" and tokens[k].low not in _OFTEN:
-        if tokens[k].low in FUNCTION_WORDS | VERBS | _TIMES:
+        if tokens[k].low in _NO_NOUNS | _TIMES:
             return None
         k += 1
     if k >= stop or tokens[k].low not in _OFTEN:
         return None
     after = tokens[k + 1] if k + 1 < len(tokens) else None
-    ends = after is None or after.kind != "word" or after.low in FUNCTION_WORDS | VERBS | _FOR_HOW_LONG
+    ends = after is None or after.kind != "word" or after.low in _NO_NOUNS | _FOR_HOW_LONG
     return (_OFTEN[tokens[k].low], k + 1) if ends and tokens[k].text.islower() else None
 
 

@@ -120,10 +120,9 @@ def _of_its_size(tokens: Sequence[Token], b: Amount, before: Sequence[Amount], p
     if not words.isdisjoint(_COUNTED):
         return None
     if a.unit.family in _MEASURED:
-        moves = led.low in CHANGE_VERBS or led.low in ("to", "from", "by")
-        return a.unit if moves and words.isdisjoint(MONEY | PAID) else None
+        return a.unit if led.low in _MOVES and words.isdisjoint(_PAYS) else None
     acts = b.last < len(tokens) and parse.tags[b.last] in _FINITE
-    other = parse.tags[b.first - 1].startswith("VB") and led.low not in CHANGE_VERBS | PAID | _TAKES_MONEY
+    other = parse.tags[b.first - 1].startswith("VB") and led.low not in _TAKES_MONEY
     return a.unit if a.unit.family == "currency" and not (acts or other) else None
 
 
@@ -132,11 +131,17 @@ _NEAR = 6
 _BACK = 8
 """Amounts to look back at, at most."""
 _MEASURED = frozenset({"mass", "volume", "area", "volume per time", "mass per time"})
-_TAKES_MONEY = frozenset(
-    "was were is are be been being lost lose loses spent spend spends raised paid bought buying buys lent borrowed "
-    "invested totalled totaled total totals exceeded exceed worth made posted including".split()
+_MOVES = CHANGE_VERBS | {"to", "from", "by"}
+_PAYS = MONEY | PAID
+_TAKES_MONEY = (
+    CHANGE_VERBS
+    | PAID
+    | frozenset(
+        "was were is are be been being lost lose loses spent spend spends raised paid bought buying buys lent borrowed "
+        "invested totalled totaled total totals exceeded exceed worth made posted including".split()
+    )
 )
-"""Verbs, beside those of change and of payment, whose object in millions is money."""
+"""Verbs whose object in millions is money, where money was spoken of."""
 _COUNTED = frozenset(
     "population circulation readership audience membership users subscribers customers members readers viewers people "
     "inhabitants residents employees workers shares votes copies visitors passengers tourists traffic attendance crowd "
@@ -183,8 +188,9 @@ def _subject_of_number(tokens: Sequence[Token], amount: Amount, parse: Parse) ->
     k = amount.first
     while k and tokens[k - 1].low in _ABOUT:
         k -= 1
-    number = parse.tags[k - 1] in ("VB", "VBP", "VBD") and tokens[k - 1].low in ("number", "numbered") if k else False
-    if not number or amount.low < _FEW:
+    if not k or tokens[k - 1].low not in ("number", "numbered") or parse.tags[k - 1] not in ("VB", "VBP", "VBD"):
+        return None
+    if amount.low < _FEW:
         return None
     k -= 1
     while k and (tokens[k - 1].low in _AVERAGELY or parse.tags[k - 1] in ("MD", "RB")):

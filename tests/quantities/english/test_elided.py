@@ -12,6 +12,11 @@ def read(text):
     return [(q.value, q.unit) for q in RULES.extract(text)]
 
 
+def parts(text):
+    """Values and units in turn, as the binder leaves them."""
+    return [part for q in WITH_BINDER.extract(text) for part in (q.value, q.unit)]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -214,7 +219,7 @@ def test_scraps_are_read(text):
     ],
 )
 def test_bare_millions_have_the_unit_of_those_before_them(text, expected):
-    assert [part for q in WITH_BINDER.extract(text) for part in (q.value, q.unit)] == expected
+    assert parts(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -229,4 +234,4 @@ def test_bare_millions_have_the_unit_of_those_before_them(text, expected):
     ],
 )
 def test_what_a_number_counts(text, expected):
-    assert [part for q in WITH_BINDER.extract(text) for part in (q.value, q.unit)] == expected
+    assert parts(text) == expected
