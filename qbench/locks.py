@@ -50,7 +50,7 @@ def locked(folder: Path) -> Iterator[None]:
     from filelock import FileLock
 
     folder = folder.absolute()
-    path = folder.parent / f".{folder.name}.lock"
+    path = _lock_file(folder)
     mine = _held()
     if path in mine:
         yield
@@ -72,6 +72,24 @@ def locked(folder: Path) -> Iterator[None]:
         # Removed while held: filelock (4 and later) gives up a lock on a file that is gone.
         path.unlink(missing_ok=True)
         lock.release()
+
+
+def writer(folder: Path) -> str | None:
+    """Who writes a folder at this moment: "another qbench process (4711)"; None for nobody."""
+    from filelock import FileLock, Timeout
+
+    path = _lock_file(folder)
+    if not path.exists():
+        return None
+    try:
+        with FileLock(path).acquire(timeout=0):
+            return None
+    except (Timeout, OSError):
+        return _holder(path)
+
+
+def _lock_file(folder: Path) -> Path:
+    return folder.absolute().parent / f".{folder.name}.lock"
 
 
 def _held() -> set[Path]:

@@ -22,7 +22,7 @@ from typing import Any
 
 from qbench.digests import remembered, sha256
 from qbench.errors import InputError, OptionError
-from qbench.locks import locked
+from qbench.locks import locked, writer
 from qbench.swaps import await_swap, recover, swap
 
 MANIFEST = "manifest.json"
@@ -184,6 +184,8 @@ def read_manifest(folder: Path, kind: str | None = None) -> Manifest:
 
 def _read_manifest(folder: Path, kind: str | None) -> Manifest:
     if not folder.exists():
+        if (maker := writer(folder)) is not None:
+            raise InputError(f"not there yet: {maker} is making it", file=folder, remedy="Wait for it")
         raise InputError("no such folder", file=folder, remedy=nearest(folder))
     path = folder / MANIFEST
     if not path.is_file():

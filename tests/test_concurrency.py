@@ -18,7 +18,7 @@ from qbench import locks
 from qbench.artefacts import open_artefact, reading
 from qbench.errors import BusyError, InputError, OptionError
 from qbench.locks import WAIT, locked
-from qbench.store import drafting, finished
+from qbench.store import drafting, finished, read_manifest
 from tests.holding import held_by_another
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -80,8 +80,12 @@ def test_the_work_of_a_killed_process_is_taken_over(tmp_path, monkeypatch):
     assert process.stdout.readline() == "writing\n"
     with pytest.raises(BusyError, match=rf"another qbench process \({process.pid}\) is writing here"):
         make(tmp_path / "a", "k")
+    with pytest.raises(InputError, match=rf"not there yet: another qbench process \({process.pid}\) is making it"):
+        read_manifest(tmp_path / "a")
     process.send_signal(signal.SIGKILL)
     process.communicate()
+    with pytest.raises(InputError, match="no such folder"):
+        read_manifest(tmp_path / "a")
     with drafting(tmp_path / "a", "index", "k", {}) as draft:
         assert draft is not None
         assert (draft.folder / "part").read_text() == "half"
