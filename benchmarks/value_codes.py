@@ -16,6 +16,7 @@ import numpy as np
 
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.disk import open_benchmark
+from qbench.quantities.codes import comparator_codes
 from qbench.quantities.conditions import MET, verdicts
 from qbench.quantities.types import from_row
 from qbench.quantities.units import load_units
@@ -41,7 +42,7 @@ def measured(benchmark: Benchmark, most: int) -> dict[str, float]:
     starts = np.append(0, np.cumsum([len(some) for some in codes]))[:-1]
     stacked = np.concatenate(codes)
     columns = {name: np.array([getattr(one, name) for one in mentions]) for name in ("base_value", "base_high")}
-    comparators = np.array([one.comparator for one in mentions], dtype=object)
+    comparators = comparator_codes(one.comparator for one in mentions)
     names = np.array([unit_name(one.base_unit, one.change) for one in mentions], dtype=object)
     known, taken = [], []
     for condition in (one for query in benchmark.queries_of("test") for one in query.conditions):

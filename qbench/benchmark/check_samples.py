@@ -12,6 +12,7 @@ from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.findings import Finding, report
 from qbench.benchmark.matching import Matcher
 from qbench.benchmark.types import Query
+from qbench.quantities.codes import CHANGE_SIGNS, change_signs, comparator_codes
 from qbench.quantities.concept_match import concept_grade, stated_concepts
 from qbench.quantities.conditions import BROKEN, MET, verdicts
 from qbench.quantities.types import Condition
@@ -108,8 +109,9 @@ class _Checker:
         self._unit = ordered["base_unit"].to_numpy().astype(object)
         self._low = ordered["low"].to_numpy()
         self._high = ordered["high"].to_numpy()
-        self._comparator = ordered["comparator"].to_numpy().astype(object)
-        self._change = ordered["change"].to_numpy().astype(object)
+        self._comparator = comparator_codes(ordered["comparator"])
+        self._change = change_signs(ordered["change"].fill_null(""))
+        self._change_known = ordered["change"].is_not_null().to_numpy()
         self._in_place = dict(ordered.select("row", "in_place").iter_rows())
         self._samples = samples.select("sample_id", "doc_id", "label", "method", "value_start").rows()
         self._positive = (samples["label"] == 1).to_numpy()
@@ -172,7 +174,7 @@ class _Checker:
         same = self._unit[part] == condition.base_unit
         low, high, comparator = self._low[part][same], self._high[part][same], self._comparator[part][same]
         # Where a mention cannot be told, it is taken to change what is asked for.
-        change = np.array([condition.change if c is None else c for c in self._change[part][same]], dtype=object)
+        change = np.where(self._change_known[part], self._change[part], CHANGE_SIGNS[condition.change])[same]
         codes = np.full(same.shape, BROKEN, dtype=np.int8)
         codes[same] = verdicts(low, high, comparator, condition, change)
         return codes

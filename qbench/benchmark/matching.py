@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from qbench.benchmark.benchmark import Benchmark
 from qbench.errors import InputError
+from qbench.quantities.codes import change_signs, comparator_codes
 from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade, concept_words, stated_concepts
 from qbench.quantities.conditions import BROKEN, MET, verdicts
 from qbench.quantities.languages import ENGLISH
@@ -40,8 +41,8 @@ class Matcher:
         self.knows_concepts = bool((quantities["concept"] != "").any())
         self._low = ordered["base_value"].to_numpy()
         self._high = ordered["base_high"].to_numpy()
-        self._comparator = ordered["comparator"].to_numpy().astype(object)
-        self._change = ordered["change"].to_numpy().astype(object)
+        self._comparator = comparator_codes(ordered["comparator"])
+        self._change = change_signs(ordered["change"])
         names = ordered["doc_id"].unique(maintain_order=True).to_list()
         self._names = names
         self._codes = {name: code for code, name in enumerate(names)}

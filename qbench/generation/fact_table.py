@@ -13,6 +13,7 @@ from qbench.benchmark.types import UNDECIDED
 from qbench.errors import InputError
 from qbench.generation.wording import Attribute
 from qbench.index.disk import Index
+from qbench.quantities.codes import COMPARATOR_CODES, comparator_codes
 from qbench.quantities.conditions import BROKEN, MET, verdicts
 from qbench.quantities.types import Condition
 from qbench.quantities.units import Units
@@ -28,7 +29,7 @@ class Sayings:
 
     Attributes:
         unit: shape (k,), the retrieval unit of each.
-        low, high, comparator: shape (k,), what they say, in the base unit.
+        low, high, comparator: shape (k,), what they say, in the base unit; `comparator_codes`.
         agrees: shape (k,), whether the mention states the table's fact.
         start: shape (k,), where its value starts in the unit's text.
     """
@@ -36,7 +37,7 @@ class Sayings:
     unit: NDArray[np.int64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    comparator: NDArray[np.object_]
+    comparator: NDArray[np.int8]
     agrees: NDArray[np.bool_]
     start: NDArray[np.int64]
 
@@ -155,7 +156,7 @@ class FactTable:
         values, said = self.values[:, attribute], self.sayings[attribute]
         known = ~np.isnan(values)
         state = np.full(values.size, OPEN, dtype=np.int8)
-        single = np.full(int(known.sum()), "=", dtype=object)
+        single = np.full(int(known.sum()), COMPARATOR_CODES["="], dtype=np.int8)
         state[known] = verdicts(values[known], values[known], single, condition)
         codes = verdicts(said.low, said.high, said.comparator, condition)
         of = self.thing[said.unit]
@@ -190,7 +191,7 @@ def _sayings(stated: pl.DataFrame, at: NDArray[np.int64], attribute: int) -> Say
         unit=at[rows],
         low=part["low"].to_numpy(),
         high=part["high"].to_numpy(),
-        comparator=part["comparator"].to_numpy().astype(object),
+        comparator=comparator_codes(part["comparator"]),
         agrees=part["agrees"].to_numpy().astype(bool),
         start=part["value_start"].to_numpy().astype(np.int64),
     )

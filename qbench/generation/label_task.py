@@ -23,6 +23,7 @@ from qbench.generation.mentions import Mentions, shared
 from qbench.generation.options import GenerationOptions
 from qbench.generation.outcomes import Labeller, Outcome, labeller
 from qbench.index.disk import Index
+from qbench.quantities.codes import change_signs, comparator_codes
 from qbench.store import read_json, write_json
 from qbench.work.tasks import Shard, Task
 
@@ -73,8 +74,8 @@ def _mapped(folder: Path, language: str, *, given: bool) -> tuple[Mentions, dict
         value=table["value"].to_numpy(),
         low=table["base_value"].to_numpy(),
         high=table["base_high"].to_numpy(),
-        comparator=shared(table["comparator"]),
-        change=shared(table["change"]),
+        comparator=comparator_codes(table["comparator"]),
+        change=change_signs(table["change"]),
         doubt=shared(table["doubt"]),
         concepts=[tuple(words.split()) for words in names["concepts"]],
         units=names["units"],

@@ -17,6 +17,7 @@ from qbench.generation.gists import unmeasured
 from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
 from qbench.number_sets import in_both, sorted_set
+from qbench.quantities.codes import COMPARATOR_CODES
 from qbench.quantities.concept_match import concept_grade, stated_concept
 from qbench.quantities.conditions import BROKEN, MET, RELATIVE_TOLERANCE, UNDECIDED, verdicts
 from qbench.quantities.languages import ENGLISH
@@ -257,10 +258,11 @@ def _surely_broken(condition: Condition, docs: NDArray[np.int64], mentions: Ment
 def _codes(condition: Condition, rows: NDArray[np.int64], mentions: Mentions) -> NDArray[np.int8]:
     low, high, comparator = mentions.low[rows], mentions.high[rows], mentions.comparator[rows]
     codes = verdicts(low, high, comparator, condition, mentions.change[rows])
-    bounds = np.array([condition.base_value, condition.base_high])
-    beside = np.abs(low[:, None] - bounds) <= RELATIVE_TOLERANCE * np.abs(bounds)
     # "Almost 100" may be less than 100, and "about 100" more: neither is equal to 100, above it or at most as much.
-    codes[(comparator == "~") & beside.any(axis=1)] = UNDECIDED
+    about = np.flatnonzero(comparator == COMPARATOR_CODES["~"])
+    bounds = np.array([condition.base_value, condition.base_high])
+    beside = np.abs(low[about, None] - bounds) <= RELATIVE_TOLERANCE * np.abs(bounds)
+    codes[about[beside.any(axis=1)]] = UNDECIDED
     return codes
 
 

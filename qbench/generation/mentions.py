@@ -24,6 +24,7 @@ from qbench.generation.languages import doubts_of
 from qbench.generation.names import Names
 from qbench.generation.rates import RATES
 from qbench.number_sets import in_several, sorted_set, sorted_set_below
+from qbench.quantities.codes import change_signs, comparator_codes
 from qbench.quantities.concept_match import Concept, concept_alternatives, concept_grade, concept_words, stated_concepts
 from qbench.quantities.concept_match import folded as folded
 from qbench.quantities.languages import ENGLISH
@@ -56,7 +57,7 @@ class Mentions:
         concept, unit, base: shape (n,), codes into `concepts`, `units`, `bases`. Concepts are those that
             `stated_concept` gives: with the noun that a mention counts.
         value, low, high: shape (n,), the value as written, and both ends in the base unit.
-        comparator, change: shape (n,), objects.
+        comparator, change: shape (n,), `comparator_codes` and `change_signs`.
         doubt: shape (n,), why the text does not tie the number to its concept (`qbench.generation.evidence`); "" where
             it does.
         concepts: the distinct concepts, as words; units, bases: distinct unit names.
@@ -75,8 +76,8 @@ class Mentions:
     value: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    comparator: NDArray[np.object_]
-    change: NDArray[np.object_]
+    comparator: NDArray[np.int8]
+    change: NDArray[np.int8]
     doubt: NDArray[np.object_]
     concepts: list[Concept]
     units: list[str]
@@ -404,8 +405,8 @@ def load_mentions(
         value=joined["value"].to_numpy(),
         low=joined["base_value"].to_numpy(),
         high=joined["base_high"].to_numpy(),
-        comparator=shared(joined["comparator"]),
-        change=shared(joined["change"]),
+        comparator=comparator_codes(joined["comparator"]),
+        change=change_signs(joined["change"]),
         doubt=_doubts(joined, sentences["text"], source, language, given=given),
         concepts=[tuple(text.split()) for text in concepts],
         units=units,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from qbench.generation.mentions import Mentions, folded
 from qbench.generation.surfaces import clean
+from qbench.quantities.codes import CHANGE_SIGNS, comparator_codes
 from qbench.quantities.concept_match import (
     ALTERNATIVE,
     BREAK,
@@ -36,6 +37,8 @@ MIN_SENTENCES = 3
 
 MAX_PAIRS = 8
 """A sentence with more pairs is a flattened table, whose numbers belong to its rows."""
+
+_SINGLE = comparator_codes(("=", "~"))
 
 BLOCK = 16_384
 """Sentences whose pairs are looked at together."""
@@ -88,10 +91,11 @@ def observed(mentions: Mentions, concepts: tuple[Concept, ...], unit: str, chang
     """Rows of the sure mentions of some concepts in one unit that say a single value (no range, no bound)."""
     codes = {code for concept in concepts for code in mentions.same(concept).tolist()}
     rows = mentions.rows_of_concepts(np.array(sorted(codes), dtype=np.int64))
-    rows = rows[(mentions.unit[rows] == mentions.unit_code.get(unit, -1)) & (mentions.change[rows] == change)]
+    rows = rows[mentions.unit[rows] == mentions.unit_code.get(unit, -1)]
+    rows = rows[mentions.change[rows] == CHANGE_SIGNS[change]]
     rows = rows[mentions.sure[rows]]
     comparators = mentions.comparator[rows]
-    single: NDArray[np.int64] = rows[(comparators == "=") | (comparators == "~")]
+    single: NDArray[np.int64] = rows[np.isin(comparators, _SINGLE)]
     return single
 
 

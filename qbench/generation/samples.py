@@ -24,6 +24,7 @@ from qbench.generation.pairs import observed
 from qbench.generation.permute import Permuted, joined, with_unit, with_value
 from qbench.generation.recheck import Rechecker
 from qbench.generation.surfaces import read_value
+from qbench.quantities.codes import COMPARATOR_CODES
 from qbench.quantities.concept_match import Concept, concept_grade, stated_concept
 from qbench.quantities.conditions import BROKEN, MET, verdicts
 from qbench.quantities.english.inflection import plural, singular
@@ -227,7 +228,7 @@ class Sampler:
         concept = _stated(mention, self.mentions)
         values = self.mentions.value[observed(self.mentions, (concept,), mention.unit, mention.change)]
         base = values * unit.factor + unit.offset
-        codes = verdicts(base, base, np.full(base.size, "=", dtype=object), spot.condition)
+        codes = verdicts(base, base, np.full(base.size, COMPARATOR_CODES["="], dtype=np.int8), spot.condition)
         wished = (codes == wanted) & (values != mention.value)
         fit = np.sort(values[wished][among.fitting(base[wished])])
         if not written.scale:

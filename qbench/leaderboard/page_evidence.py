@@ -25,6 +25,7 @@ from qbench.evaluation.significance import topic_numbers
 from qbench.leaderboard.documents import DIMENSION_TITLES, clipped
 from qbench.leaderboard.evidence import HEAD, Collection, Evidence
 from qbench.leaderboard.standings import Standings
+from qbench.quantities.codes import comparator_codes
 from qbench.quantities.conditions import MET, verdicts
 from qbench.quantities.types import Condition
 from qbench.store import digest
@@ -232,7 +233,7 @@ class _Quantities:
     rows: dict[str, range]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    comparator: NDArray[np.object_]
+    comparator: NDArray[np.int8]
     base_unit: NDArray[np.object_]
     spans: list[tuple[int, int]]
 
@@ -250,7 +251,7 @@ class _Quantities:
             row_ranges,
             rows["base_value"].to_numpy(),
             rows["base_high"].to_numpy(),
-            rows["comparator"].to_numpy().astype(object),
+            comparator_codes(rows["comparator"]),
             rows["base_unit"].to_numpy().astype(object),
             [_hull(*span) for span in spans],
         )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from qbench.errors import OptionError
+from qbench.quantities.codes import CHANGE_SIGNS, COMPARATOR_CODES, change_signs, comparator_codes
 from qbench.quantities.types import Condition, Quantity
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 Verdict = Literal["met", "broken", "undecided"]
 
 MET, UNDECIDED, BROKEN = 1, 0, -1
+
+_LESS, _AT_MOST = COMPARATOR_CODES["<"], COMPARATOR_CODES["<="]
+_MORE, _AT_LEAST = COMPARATOR_CODES[">"], COMPARATOR_CODES[">="]
 
 _KEPT = 1e-6
 """Factors of units may have been corrected in so many places since a condition was written."""
@@ -63,9 +67,9 @@ def verdict(quantity: Quantity, condition: Condition) -> Verdict:
     code = verdicts(
         np.array([quantity.base_value]),
         np.array([quantity.base_high]),
-        np.array([quantity.comparator], dtype=object),
+        comparator_codes([quantity.comparator]),
         condition,
-        np.array([quantity.change], dtype=object),
+        change_signs([quantity.change]),
     )[0]
     return "met" if code == MET else "broken" if code == BROKEN else "undecided"
 
@@ -73,17 +77,17 @@ def verdict(quantity: Quantity, condition: Condition) -> Verdict:
 def verdicts(
     low: NDArray[np.float64],
     high: NDArray[np.float64],
-    comparator: NDArray[np.object_],
+    comparator: NDArray[np.integer],
     condition: Condition,
-    change: NDArray[np.object_] | None = None,
+    change: NDArray[np.int8] | None = None,
 ) -> NDArray[np.int8]:
     """MET, UNDECIDED or BROKEN for n mentions that already have the condition's base unit.
 
     Args:
         low, high: shape (n,), `base_value` and `base_high` of the mentions.
-        comparator: shape (n,), their comparators.
+        comparator: shape (n,), `comparator_codes` of them.
         condition: the condition of the query.
-        change: shape (n,), "up", "down" or ""; None to compare values alone.
+        change: shape (n,), `change_signs` of them; None to compare values alone.
 
     Returns:
         shape (n,), int8.
@@ -91,18 +95,18 @@ def verdicts(
     codes = _value_verdicts(low, high, comparator, condition)
     if change is None:
         return codes
-    other = change != condition.change
-    opposite = other & (change != "") & (condition.change != "")
+    asked = CHANGE_SIGNS[condition.change]
+    other, opposite = change != asked, change * asked < 0
     return np.where(opposite, BROKEN, np.where(other, np.minimum(codes, UNDECIDED), codes)).astype(np.int8)
 
 
 def _value_verdicts(
-    low: NDArray[np.float64], high: NDArray[np.float64], comparator: NDArray[np.object_], condition: Condition
+    low: NDArray[np.float64], high: NDArray[np.float64], comparator: NDArray[np.integer], condition: Condition
 ) -> NDArray[np.int8]:
     # A mention's possible values are the interval from `lo` to `hi`; an open end is a value that is itself impossible.
-    lo = np.where((comparator == "<") | (comparator == "<="), -np.inf, low)
-    hi = np.where((comparator == ">") | (comparator == ">="), np.inf, high)
-    open_lo, open_hi = comparator == ">", comparator == "<"
+    open_lo, open_hi = comparator == _MORE, comparator == _LESS
+    lo = np.where(open_hi | (comparator == _AT_MOST), -np.inf, low)
+    hi = np.where(open_lo | (comparator == _AT_LEAST), np.inf, high)
     a, b = condition.base_value, condition.base_high
     if condition.comparator in ("=", "between", "!="):
         inside = _at_least(lo, a) & _at_most(hi, b)
@@ -126,9 +130,9 @@ def frame_verdicts(quantities: pl.DataFrame, condition: Condition) -> NDArray[np
         codes[rows] = verdicts(
             part["base_value"].to_numpy(),
             part["base_high"].to_numpy(),
-            part["comparator"].to_numpy().astype(object),
+            comparator_codes(part["comparator"]),
             condition,
-            part["change"].to_numpy().astype(object),
+            change_signs(part["change"]),
         )
     return codes
 

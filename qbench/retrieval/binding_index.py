@@ -17,8 +17,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qbench.number_sets import sorted_set
+from qbench.quantities.codes import change_signs, comparator_codes
 from qbench.quantities.languages import language_package
-from qbench.quantities.types import MENTION_COMPARATORS
 from qbench.quantities.units import PER, Units
 from qbench.retrieval.analysis import first_seen, token_ids, tokenized
 from qbench.retrieval.mentions import DocumentMentions
@@ -28,7 +28,6 @@ from qbench.scoring.binding import Entries, entries_of
 from qbench.scoring.records import (
     AGE,
     BARE,
-    CHANGES,
     CODES,
     COUNTED,
     NUMBERS,
@@ -182,8 +181,8 @@ def _codes_and_numbers(
     codes = {
         "base": base,
         "kind": _each(table["unit"], lambda unit: unit_kind(unit, units), np.int32),
-        "comparator": _each(table["comparator"], MENTION_COMPARATORS.index, np.int32),
-        "change": _each(table["change"], CHANGES.__getitem__, np.int32),
+        "comparator": comparator_codes(table["comparator"]).astype(np.int32),
+        "change": change_signs(table["change"]).astype(np.int32),
         "amount": _each(table["unit"], lambda unit: -1 if (rate := rates[unit]) is None else names[rate[0]], np.int32),
     }
     numbers = {

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from qbench.quantities.codes import CHANGE_SIGNS
 from qbench.quantities.languages import ENGLISH, language_package
 from qbench.quantities.types import Condition
 from qbench.quantities.units import Units
@@ -18,7 +19,7 @@ from qbench.retrieval.analysis import token_lists
 from qbench.retrieval.binding_index import MOST, BindingIndex, unit_kind
 from qbench.retrieval.rates import amount_of
 from qbench.scoring.binding import Asked, Target
-from qbench.scoring.records import CHANGES, COUNTED
+from qbench.scoring.records import COUNTED
 
 AROUND = 0.3
 """What the search word next to a condition's value counts that is not of its concept."""
@@ -204,7 +205,7 @@ def _target(condition: Condition, index: BindingIndex, units: Units) -> Target:
         high=condition.base_high,
         value=condition.value,
         value_high=condition.high,
-        change=CHANGES[condition.change],
+        change=CHANGE_SIGNS[condition.change],
         amount=index.base_units.get(base, -1) if rate else -1,
         amount_low=condition.base_value * factor,
         amount_high=condition.base_high * factor,

@@ -19,6 +19,7 @@ import numpy as np
 from qbench.benchmark.benchmark import Benchmark
 from qbench.benchmark.types import Query
 from qbench.errors import OptionError
+from qbench.quantities.codes import comparator_codes
 from qbench.quantities.conditions import MET, verdicts
 from qbench.quantities.types import Condition, Quantity
 from qbench.retrieval.bench import Bench
@@ -180,7 +181,7 @@ class _Scoring:
             one = comparable(mention, condition, self.bench.units)
             if one is None:
                 continue
-            ends = np.array([one.base_value]), np.array([one.base_high]), np.array([one.comparator], object)
+            ends = np.array([one.base_value]), np.array([one.base_high]), comparator_codes([one.comparator])
             score = float(phi(self.family, condition, *ends, unit)[0]) if self.family else None
             found.append(ComparedMention(mention, bool(verdicts(*ends, condition)[0] == MET), score))
         return sorted(found, key=lambda each: (not each.satisfies, -(each.phi or 0.0)))

@@ -14,8 +14,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qbench.quantities.codes import comparator_codes
 from qbench.quantities.conditions import MET, RELATIVE_TOLERANCE, verdicts
-from qbench.quantities.types import MENTION_COMPARATORS, Condition
+from qbench.quantities.types import Condition
 from qbench.quantities.units import Units
 from qbench.retrieval.rates import amount_of
 from qbench.retrieval.stored import mapped, save_arrays
@@ -45,7 +46,7 @@ class QuantityIndex:
         shares: shape (p,), 1 / |Q_i|: one over the number of quantities in the document.
         unit_shares: shape (p,), one over the number of those in the same base unit.
         lows, highs: shape (q,), in the base unit.
-        comparators: shape (q,), uint8, positions in `MENTION_COMPARATORS`.
+        comparators: shape (q,), `comparator_codes`.
         interval_docs, interval_shares, interval_unit_shares: shape (q,), as for points.
     """
 
@@ -58,7 +59,7 @@ class QuantityIndex:
     unit_shares: NDArray[np.float64]
     lows: NDArray[np.float64]
     highs: NDArray[np.float64]
-    comparators: NDArray[np.uint8]
+    comparators: NDArray[np.int8]
     interval_docs: NDArray[np.int32]
     interval_shares: NDArray[np.float64]
     interval_unit_shares: NDArray[np.float64]
@@ -114,7 +115,7 @@ class QuantityIndex:
                 yield self.docs[part], score if shares is None else score * shares[part]
             if (all_of_them := self.intervals.get(condition.base_unit)) is not None:
                 rest = all_of_them if among is None else _held(all_of_them, self.interval_docs, among)
-                score = phi(name, condition, self.lows[rest], self.highs[rest], self._comparators_of(rest), unit)
+                score = phi(name, condition, self.lows[rest], self.highs[rest], self.comparators[rest], unit)
                 yield self.interval_docs[rest], score if others is None else score * others[rest]
 
     def satisfied(self, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
@@ -125,7 +126,7 @@ class QuantityIndex:
             for part in self._meeting(condition):
                 holding[self.docs[part]] = True
             if (rest := self.intervals.get(condition.base_unit)) is not None:
-                met = verdicts(self.lows[rest], self.highs[rest], self._comparators_of(rest), condition) == MET
+                met = verdicts(self.lows[rest], self.highs[rest], self.comparators[rest], condition) == MET
                 holding[self.interval_docs[rest][met]] = True
             satisfying &= holding
         return satisfying
@@ -179,9 +180,6 @@ class QuantityIndex:
             first, last = np.searchsorted(self.values[part], (x - reach, x + reach))
             yield slice(part.start + int(first), part.start + int(last))
 
-    def _comparators_of(self, part: slice | NDArray[np.int32]) -> NDArray[np.object_]:
-        return np.array(MENTION_COMPARATORS, dtype=object)[self.comparators[part]]
-
 
 def build_quantity_index(quantities: pl.DataFrame, doc_ids: pl.Series, units: Units | None = None) -> QuantityIndex:
     """The quantity index of a corpus.
@@ -207,8 +205,6 @@ def build_quantity_index(quantities: pl.DataFrame, doc_ids: pl.Series, units: Un
         .sort("base_unit", "base_value", "base_high", "comparator", "doc")
     )
     plain, others = mentions.filter("point"), mentions.filter(~pl.col("point"))
-    numbers = range(len(MENTION_COMPARATORS))
-    codes = others["comparator"].replace_strict(MENTION_COMPARATORS, numbers, return_dtype=pl.UInt8)
     return QuantityIndex(
         size=len(doc_ids),
         points=_slices(plain),
@@ -219,7 +215,7 @@ def build_quantity_index(quantities: pl.DataFrame, doc_ids: pl.Series, units: Un
         unit_shares=plain["unit_share"].to_numpy(),
         lows=others["base_value"].to_numpy(),
         highs=others["base_high"].to_numpy(),
-        comparators=codes.to_numpy(),
+        comparators=comparator_codes(others["comparator"]),
         interval_docs=others["doc"].to_numpy(),
         interval_shares=others["share"].to_numpy(),
         interval_unit_shares=others["unit_share"].to_numpy(),

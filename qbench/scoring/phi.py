@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.errors import UnknownNameError
+from qbench.quantities.codes import comparator_codes
 from qbench.quantities.conditions import MET, RELATIVE_TOLERANCE, verdicts
 from qbench.quantities.types import Condition
 
@@ -43,6 +44,8 @@ Nearness = Callable[[float, "NDArray[np.float64]", float], "NDArray[np.float64]"
 
 FAINT = 1e-9
 """The least that values of one sign score by their ratio, and the most that those across zero get."""
+
+_BELOW, _ABOVE = comparator_codes(("<", "<=")), comparator_codes((">", ">="))
 
 LEAST = 1e-300
 """What a satisfied bound scores at least: zero says that it is not satisfied."""
@@ -148,7 +151,7 @@ def phi(
     condition: Condition,
     low: NDArray[np.float64],
     high: NDArray[np.float64],
-    comparator: NDArray[np.object_],
+    comparator: NDArray[np.integer],
     unit: float = 1.0,
 ) -> NDArray[np.float64]:
     """Phi_c(x, v) of n mentions that have the condition's base unit.
@@ -156,7 +159,7 @@ def phi(
     Args:
         name: a key of `FAMILIES`.
         condition: comparator and value asked for.
-        low, high, comparator: shape (n,), the mentions' `base_value`, `base_high` and `comparator`.
+        low, high, comparator: shape (n,), the mentions' `base_value`, `base_high` and `comparator_codes`.
         unit: size of the condition's unit in base units (0.4536 for a pound where the base is the kilogram).
 
     Returns:
@@ -164,8 +167,8 @@ def phi(
     """
     chosen, x = family(name), condition.base_value
     if condition.comparator == "=":
-        below = _near(chosen, x, low, unit) * ~np.isin(comparator, ("<", "<="))
-        above = _near(chosen, x, high, unit) * ~np.isin(comparator, (">", ">="))
+        below = _near(chosen, x, low, unit) * ~np.isin(comparator, _BELOW)
+        above = _near(chosen, x, high, unit) * ~np.isin(comparator, _ABOVE)
         both: NDArray[np.float64] = (below + above) / 2
         return both
     # The end of a satisfying mention that looks towards x is a number: an open one would reach beyond x.

@@ -6,7 +6,6 @@ takes longer than what is computed from it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -18,8 +17,6 @@ PLACES: Final = ("concept", "unit", "subject", "near")
 """Where a word of a mention stands."""
 
 CODES: Final = ("base", "kind", "comparator", "change", "amount")
-CHANGES: Final[Mapping[str, int]] = {"": 0, "up": 1, "down": -1}
-"""The codes of changes."""
 
 NUMBERS: Final = ("low", "high", "value", "value_high", "factor")
 

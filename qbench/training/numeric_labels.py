@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qbench.models.numbers import OPERATORS, Number, Span, UnitList, scientific, token_owners
+from qbench.quantities.codes import change_signs, comparator_codes
 from qbench.quantities.conditions import BROKEN, MET, UNDECIDED, verdicts
 from qbench.quantities.types import Condition
 from qbench.quantities.written import asked_numbers, stated_numbers
@@ -132,8 +133,8 @@ def satisfaction(batch: Batch, queries: NumericLabels, texts: NumericLabels, mod
     stated = [batch.mentions[row][at] for row, at in zip(texts.rows, texts.sources, strict=True)]
     low = np.array([mention.base_value for mention in stated], np.float64)
     high = np.array([mention.base_high for mention in stated], np.float64)
-    comparators = np.array([mention.comparator for mention in stated], dtype=object)
-    changes = np.array([mention.change for mention in stated], dtype=object)
+    comparators = comparator_codes(mention.comparator for mention in stated)
+    changes = change_signs(mention.change for mention in stated)
     base_units = np.array([mention.base_unit for mention in stated], dtype=object)
     shape = (len(asked), len(stated))
     units, values = np.zeros(shape, np.int8), np.full(shape, UNDECIDED, np.int8)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from qbench.benchmark.types import Query
 from qbench.errors import InputError, OptionError
+from qbench.quantities.codes import CHANGE_SIGNS, COMPARATOR_CODES
 from qbench.quantities.concept_match import concept_alternatives, folded
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Quantity
@@ -51,8 +52,8 @@ class Values(NamedTuple):
     texts: NDArray[np.int64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    comparators: NDArray[np.object_]
-    changes: NDArray[np.object_]
+    comparators: NDArray[np.int8]
+    changes: NDArray[np.int8]
 
 
 @dataclass(frozen=True)
@@ -144,12 +145,13 @@ class Triples:
     @cached_property
     def stated(self) -> dict[str, Values]:
         """The quantities of all texts, by base unit."""
-        rows: dict[str, list[tuple[int, float, float, str, str]]] = {}
+        rows: dict[str, list[tuple[int, float, float, int, int]]] = {}
         for text in range(len(self.texts)):
             for one in self.mentions(text):
-                values = (text, one.base_value, one.base_high, one.comparator, one.change)
+                bound, moved = COMPARATOR_CODES[one.comparator], CHANGE_SIGNS[one.change]
+                values = (text, one.base_value, one.base_high, bound, moved)
                 rows.setdefault(one.base_unit, []).append(values)
-        types = (np.int64, np.float64, np.float64, object, object)
+        types = (np.int64, np.float64, np.float64, np.int8, np.int8)
         return {
             unit: Values(
                 *(np.array(column, dtype) for column, dtype in zip(zip(*some, strict=True), types, strict=True))

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qbench.errors import OptionError
+from qbench.quantities.codes import comparator_codes
 from qbench.quantities.conditions import BROKEN, MET, UNDECIDED, frame_verdicts, verdict, verdicts
 from qbench.quantities.extractors import ExtractorOptions, extract_table, get_extractor
 from qbench.quantities.types import COMPARATORS, Condition
@@ -53,7 +54,7 @@ def test_worked_cases(text, asked, answer):
 
 
 def codes(value, asked):
-    return verdicts(np.array([value]), np.array([value]), np.array(["="], dtype=object), asked)[0]
+    return verdicts(np.array([value]), np.array([value]), comparator_codes(["="]), asked)[0]
 
 
 @given(numbers, numbers)
@@ -75,7 +76,7 @@ def test_an_open_mention_is_at_least_as_cautious_as_its_number(value, low, high)
     for bound in (">", "<", ">=", "<="):
         for comparator in COMPARATORS:
             asked = condition(comparator, low, high if comparator == "between" else None)
-            got = verdicts(np.array([value]), np.array([value]), np.array([bound], dtype=object), asked)[0]
+            got = verdicts(np.array([value]), np.array([value]), comparator_codes([bound]), asked)[0]
             if got == MET and bound in (">=", "<="):
                 assert codes(value, asked) == MET
             if got == BROKEN and bound in (">=", "<="):

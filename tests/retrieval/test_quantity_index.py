@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qbench.errors import UnknownNameError
+from qbench.quantities.codes import comparator_codes
 from qbench.quantities.conditions import MET, verdicts
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
 from qbench.quantities.types import Condition, quantity_schema, to_row
@@ -64,7 +65,7 @@ def by_hand(frame, condition, name, unit, norm="all"):
         arrays = (
             like["base_value"].to_numpy(),
             like["base_high"].to_numpy(),
-            like["comparator"].to_numpy().astype(object),
+            comparator_codes(like["comparator"]),
         )
         by = {"all": own.height, "unit": like.height, "none": 1}[norm]
         scores.append(phi(name, condition, *arrays[:2], arrays[2], unit).sum() / max(by, 1))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from qbench.quantities.codes import comparator_codes
 from qbench.quantities.conditions import MET, verdicts
 from qbench.quantities.types import COMPARATORS, MENTION_COMPARATORS, Condition
 from qbench.scoring.binding import PARTS, Asked, Target, best_satisfying, entries_of, parts, satisfied
@@ -23,7 +24,7 @@ def test_a_value_satisfies_what_the_rules_of_conditions_say(x, y, comparator, as
     low, high = sorted((x, y)) if MENTION_COMPARATORS[comparator] == "between" else (x, x)
     a, b = sorted((a, b)) if COMPARATORS[asked] == "between" else (a, a)
     condition = Condition(COMPARATORS[asked], a, b, "", "", a, b)
-    mention = np.array([MENTION_COMPARATORS[comparator]], dtype=object)
+    mention = comparator_codes([MENTION_COMPARATORS[comparator]])
     expected = verdicts(np.array([low]), np.array([high]), mention, condition)[0] == MET
     assert met(low, high, comparator, asked, a, b) == expected
 

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qbench.errors import UnknownNameError
+from qbench.quantities.codes import comparator_codes
 from qbench.quantities.conditions import MET, verdicts
 from qbench.quantities.types import Condition
 from qbench.retrieval.entries import REGISTRY
@@ -28,7 +29,7 @@ def asks(comparator, low, high=None):
 
 def one(name, condition, low, high=None, bound="=", unit=1.0):
     high = low if high is None else high
-    return float(phi(name, condition, np.array([low]), np.array([high]), np.array([bound], dtype=object), unit)[0])
+    return float(phi(name, condition, np.array([low]), np.array([high]), comparator_codes([bound]), unit)[0])
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_zero_means_not_satisfied_and_satisfied_scores_in_0_1(name, comparator, 
     condition = asks(comparator, x, x2)
     low, high = (min(v, v2), max(v, v2)) if bound == "between" else (v, v)
     score = one(name, condition, low, high, bound)
-    arrays = np.array([low]), np.array([high]), np.array([bound], dtype=object)
+    arrays = np.array([low]), np.array([high]), comparator_codes([bound])
     met = verdicts(*arrays, condition)[0] == MET
     assert 0 <= score <= 1
     if comparator == "=":
