@@ -19,7 +19,7 @@ __all__ = ["REVISIONS", "key", "revision"]
 
 REVISIONS: dict[str, int] = {
     # Text
-    "extraction": 19,
+    "extraction": 20,
     "index": 2,
     "benchmark quantities": 1,
     # Benchmarks

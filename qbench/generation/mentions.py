@@ -86,6 +86,7 @@ class Mentions:
     given: bool = False
     _graded: dict[Concept, tuple[NDArray[np.int64], NDArray[np.int8]]] = field(default_factory=dict)
     _related: dict[Concept, NDArray[np.int64]] = field(default_factory=dict)
+    _close: dict[Concept, NDArray[np.int64]] = field(default_factory=dict)
     _counting: dict[Concept, NDArray[np.int64]] = field(default_factory=dict)
     _quantities: dict[int, list[Quantity]] = field(default_factory=dict)
 
@@ -302,6 +303,8 @@ class Mentions:
         "Income" may be the net income that is asked for, "income, net of tax" too; "gross income" is not. Synonyms
         count as one word, "mean age" and "average age", where the quantities did not come with the corpus.
         """
+        if (entry := self._close.get(concept)) is not None:
+            return entry
         asked = [folded(words, self.language) for words in concept_alternatives(concept)]
         answering, _ = self.graded(concept)
         near = [
@@ -313,7 +316,9 @@ class Mentions:
             meant = [gists(concept_words(words, self.language)) for words in concept_alternatives(concept)]
             codes = {code for words in meant for word in words for code in self._of_gist.get(word, ())}
             near += [code for code in codes if alike(meant, self._gists[code])]
-        return sorted_set(np.concatenate([answering, np.array(near, dtype=np.int64)]))
+        entry = sorted_set(np.concatenate([answering, np.array(near, dtype=np.int64)]))
+        _keep(self._close, concept, entry)
+        return entry
 
     def holders(self, sets: Iterable[frozenset[str]]) -> NDArray[np.int64]:
         """Codes of the concepts that hold all (folded) words of one of `sets`, ascending."""

@@ -137,7 +137,13 @@ def _bounds(tokens: Sequence[Token], j: int, amount: Amount) -> bool:
 def _is_attribute(tokens: Sequence[Token], amount: Amount) -> bool:
     """Whether an amount describes a noun, "an advanced 360-degree camera": its unit is joined to it."""
     k = amount.number.last
-    return k < amount.last and tokens[k].text in HYPHENS and amount.unit.family != "ratio"
+    joined = k < amount.last and tokens[k].text in HYPHENS
+    return joined and amount.unit.family != "ratio" and not _is_fold(tokens, amount)
+
+
+def _is_fold(tokens: Sequence[Token], amount: Amount) -> bool:
+    """ "threefold", "2.5-fold": how many times as much."""
+    return amount.unit.name == "count" and (amount.number.rule == "fold" or tokens[amount.last - 1].low == "fold")
 
 
 def _moves(tokens: Sequence[Token], k: int, amount: Amount, following: Amount | None, parse: Parse | None) -> bool:
@@ -160,8 +166,8 @@ def _verb(
     if word in TURNS and word not in NEVER_DIRECT:
         to_level = following is not None and following.first - amount.last == 1 and tokens[amount.last].low == "to"
         part = word in SAVINGS and amount.last < len(tokens) and tokens[amount.last].low == "of"
-        moved = by or to_level or _is_market(amount) or is_staff(amount) or _is_weight(word, amount)
-        return TURNS[word] if moved and not part else ""
+        sized = _is_market(amount) or is_staff(amount) or _is_weight(word, amount) or _is_fold(tokens, amount)
+        return TURNS[word] if (by or to_level or sized) and not part else ""
     return ""
 
 

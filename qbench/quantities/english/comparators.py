@@ -57,7 +57,8 @@ TELLING = frozenset(
 )
 """What is "about" two boys without being roughly two of them."""
 RISES_TO = frozenset(
-    "back add adds adding added went goes going moved pushed bumped brought shot jumped ran bringing catch caught "
+    "back add adds adding added went goes going gone picked moved pushed bumped brought shot jumped ran bringing "
+    "catch caught "
     "stand stands stood lead leading led own owned come came coming grew rounded rounding "
     "tick ticks ticked edge edges edged creep creeps crept inched sent bid drove drives rose climbed step steps "
     "stepped "

@@ -27,7 +27,7 @@ def excludes(tokens: Sequence[Token], end: int, start: int) -> bool:
         if word in _NOBODY:
             return (acts or tokens[end].low == "of") and k + 1 < end
         if word == "unlikely":
-            return k + 2 < end and (acts or _is_plain_verb(tokens[end - 1]))
+            return k + 2 < start and (acts or _is_plain_verb(tokens[end - 1]))
         if word == "that" and k and tokens[k - 1].low == "unlikely":
             continue
         if barred and word in _FORBIDDING:
@@ -65,7 +65,9 @@ def is_denied_verb(tokens: Sequence[Token], k: int) -> bool:
         return False
     if before_it.low == "not":
         return k > 1 and tokens[k - 2].low in _AUXILIARIES
-    return before_it.low in ("never", "cannot") or before_it.low.removesuffix("t").rstrip("'’") in _NEGATED_AUXILIARIES
+    if before_it.low in ("never", "cannot"):
+        return True
+    return before_it.low.endswith("t") and before_it.low[:-1].rstrip("'’") in _NEGATED_AUXILIARIES
 
 
 _AUXILIARIES = frozenset("do does did can could should will would must may might shall".split())

@@ -1,4 +1,4 @@
-"""A "one" that does not say how many: "one or more jurisdictions", "at one time", "one dealer said"."""
+"""A "one" that does not say how many: "one or more jurisdictions", "at one time", "one dealer said", "$39 one way"."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ def unsaid_until(tokens: Sequence[Token], number: Number) -> int | None:
         return last + 2
     said = [t.low for t in tokens[last + 1 : last + 3]]
     if first + 1 < len(tokens) and not _SPEAKING.isdisjoint(said) and tokens[last].low not in ("of", "in"):
+        return last + 1
+    if ahead[:1] == ["way"] and ahead[1:] not in (["to"], ["of"]):
         return last + 1
     times = ahead[:1] == ["time"] and (first == 0 or tokens[first - 1].low in ("at", ".", "i", "(", ","))
     return last + 1 if times else None

@@ -30,6 +30,7 @@ def read(text):
         ("The warhead had a yield of 90 kt.", (90, "kiloton")),
         ("Winds of 45 kn battered the ship.", (45, "knot")),
         ("A ferry ticket in Croatia costs 90 kn.", (90, "croatian kuna")),
+        ("The fund declared a 12-ct per unit distribution.", (12, "cent per unit")),
         ("The parcel weighs 7 pounds.", (7, "pound-mass")),
         ("The parcel costs 7 pounds.", (7, "pound sterling")),
         ("She paid 7,000 pounds in Cairo.", (7000, "egyptian pound")),

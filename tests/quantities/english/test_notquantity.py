@@ -343,6 +343,8 @@ def test_years_and_counts(words_only, text, expected):
         ("it said 1987 earnings rose", []),
         ("one dealer said so", []),
         ("two dealers said so", [2]),
+        ("a seat costs $39 one way", [39]),
+        ("there is one way to mend it", [1]),
         # lines that are no text
         ("M9V4@(#8P<'@[('=I9'1H.B`V-3AP>#X-CQD:78@<W1Y;&4]", []),
         ("NET LOSS $5 MILLION (3%) & TAX 12%", [5e6, 3, 12]),

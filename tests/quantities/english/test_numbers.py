@@ -225,6 +225,8 @@ def test_no_numbers(text):
 def test_a_fold_counts():
     (amount,) = amounts("It grew tenfold.")
     assert (amount.low, amount.unit.name, amount.how) == (10, "count", ("fold",))
+    (amount,) = amounts("It was 2.5-fold.")
+    assert (amount.low, amount.unit.name) == (2.5, "count")
 
 
 def test_units_after_of():
