@@ -229,8 +229,12 @@ def is_year(tokens: Sequence[Token], number: Number) -> bool:
         return before is not None and before.low in _FUTURE_CUES
     if not 1500 <= year <= 2100:
         return False
-    cue = before is None or before.low in YEAR_CUES or before.text in MONTHS or before.text in ",("
-    return cue or year >= 1900
+    return before is None or year >= 1900 or announces_year(before)
+
+
+def announces_year(token: Token) -> bool:
+    """Whether the number behind a token is a year whatever follows: "since 2010"."""
+    return token.low in YEAR_CUES or token.text in MONTHS or token.text in ",("
 
 
 def _joins_sides(tokens: Sequence[Token], k: int) -> bool:

@@ -108,7 +108,9 @@ def _scaled(tokens: Sequence[Token], a: Amount, b: Amount) -> float:
     scale = b.number.magnitude
     if (thousands := _in_thousands(tokens, a, b)) is not None:
         return thousands
-    if scale == 1 or a.number.magnitude != 1 or not abs(a.low) < min(scale, 1000) or not _lends(a, b):
+    # Thousands of millions are said of both ends: "1,500 to 2,000 million".
+    most = max(1000.0, abs(b.high) / scale) if a.bare else 1000.0
+    if scale == 1 or a.number.magnitude != 1 or not abs(a.low) < min(scale, most) or not _lends(a, b):
         return a.low
     return float(f"{a.low * scale:.15g}")
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.english.amounts import Amount
+from qbench.quantities.english.compounds import NOT_A_RATE
 from qbench.quantities.english.elided import MONEY, PAID
 from qbench.quantities.english.lexicon import CHANGE_VERBS
 from qbench.quantities.english.nouns import ADJECTIVES, NOUNS, plural_noun
@@ -29,6 +30,8 @@ def settle(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units, par
         if unit is None and amount.bare and parse is not None:
             unit, rule = _of_the_same(tokens, amount, settled, parse), "elided unit"
             unit = unit or _of_its_size(tokens, amount, settled, parse)
+            if unit is None and (period := _period(tokens, amount.last)) is not None:
+                amount, unit, rule = replace(amount, last=amount.last + 2), units.get(f"per {period}"), "rate"
         settled.append(amount if unit is None else replace(amount, unit=unit, how=(*amount.how, rule)))
     for k in range(len(settled) - 2, -1, -1):
         if (unit := _shared(tokens, settled[k], settled[k + 1])) is not None:
@@ -37,6 +40,16 @@ def settle(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units, par
             how = (*settled[k].how, "points of percentages")
             settled[k] = replace(settled[k], unit=units.get(_PERCENTAGE_POINT), how=how)
     return settled
+
+
+def _period(tokens: Sequence[Token], k: int) -> str | None:
+    """The period of "sells 300 a day" at token k; what tells when is none: "sold 300 a year ago"."""
+    words = [t.low for t in tokens[k : k + 3]]
+    rate = len(words) > 1 and words[0] in ("a", "an") and words[1] in _PERIODS and words[-1] not in NOT_A_RATE
+    return words[1] if rate else None
+
+
+_PERIODS = frozenset("second minute hour day week month year".split())
 
 
 def _are_of_percentages(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:

@@ -46,6 +46,12 @@ def parts(text):
             "One fell 0.4% to 2,310 points, while the other rose 0.2% to 1,870.",
             [(0.4, "percentage"), (2310, "point"), (0.2, "percentage"), (1870, "point")],
         ),
+        # both ends of what two bounds leave open
+        ("A crate holds at least 6 but no more than 9 kg.", [(6, "kilogram"), (9, "kilogram")]),
+        ("The load was more than 6 and less than 9 tonnes.", [(6, "tonne"), (9, "tonne")]),
+        ("hotels rated over 4 or under 70 euros", [(4, ""), (70, "euro")]),
+        ("Output is 1,500 to 2,000 million tonnes.", [(1.5e9, "tonne")]),
+        ("It went from 8,500 to 1.2 million tonnes.", [(8500, "tonne"), (1.2e6, "tonne")]),
         # confidence intervals
         ("It fell by 4 kg (95% CI 2 to 6).", [(4, "kilogram"), (2, "kilogram")]),
         ("It was -4 mg/dl (-6 to -2).", [(-4, "milligram per decilitre"), (-6, "milligram per decilitre")]),
@@ -235,3 +241,19 @@ def test_bare_millions_have_the_unit_of_those_before_them(text, expected):
 )
 def test_what_a_number_counts(text, expected):
     assert parts(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The plant turns out 300 a day.", [(300, "per day")]),
+        ("They sold 2000 a week.", [(2000, "per week")]),
+        ("They sold 2000 per week.", [(2000, "per week")]),
+        ("The line can carry 40,000 an hour.", [(40_000, "per hour")]),
+        ("They had 300 a year ago.", [(300, "")]),
+        ("Since 2010 per capita income has fallen.", []),
+        ("Figures for 1986 per share were not given.", []),
+    ],
+)
+def test_bare_numbers_in_a_period(text, expected):
+    assert [(quantity.value, quantity.unit) for quantity in WITH_BINDER.extract(text)] == expected
