@@ -70,6 +70,7 @@ def main() -> None:
     parser.add_argument("--given", action="store_true", help="take stated quantities, and extract none")
     parser.add_argument("--workers", type=int, default=1, help="of steps that take them")
     parser.add_argument("--without", nargs="+", default=[], help="steps that are left out: gen-queries leaderboard")
+    parser.add_argument("--max-pairs", type=int, help="pairs of a concept and a unit that queries ask about, at most")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
@@ -77,7 +78,7 @@ def main() -> None:
     steps = [Step(**row) for row in json.loads(kept.read_text())] if kept.exists() else []
     for size in options.sizes:
         done = {*options.without, *(step.step for step in steps if step.sentences == size)}
-        for step in run(options.folder / str(size), size, done, options.given, options.workers):
+        for step in run(options.folder / str(size), size, done, options.given, options.workers, options.max_pairs):
             steps.append(step)
             kept.write_text(json.dumps([asdict(each) for each in steps], indent=1))
             print(step, flush=True)
@@ -86,7 +87,7 @@ def main() -> None:
     print(table(steps))
 
 
-def run(folder: Path, size: int, done: set[str], given: bool, workers: int) -> Iterator[Step]:
+def run(folder: Path, size: int, done: set[str], given: bool, workers: int, max_pairs: int | None) -> Iterator[Step]:
     """The steps at one size that are not done yet."""
     folder.mkdir(exist_ok=True)
     facts = folder / "laptops.csv"
@@ -104,6 +105,8 @@ def run(folder: Path, size: int, done: set[str], given: bool, workers: int) -> I
         "mine-paraphrases": ["mine-paraphrases", place["descriptions"], "-o", place["pairs"]],
         "serve-index": ["serve-index", place["index"], "-o", place["tables"]],
     }
+    if max_pairs is not None:
+        commands["gen-queries"] += ["--max-pairs", max_pairs]
     if given:
         commands["build-index"] += ["--extractor", "given"]
         del commands["describe"], commands["mine-paraphrases"]
