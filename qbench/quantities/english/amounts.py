@@ -303,7 +303,9 @@ class AmountFinder:
             how += [rule] if rule else []
         if unit is not None and unit.name != CALENDAR_YEAR:
             unit, last, span = self._with_denominators(tokens, text, unit, last, span)
-            unit = self._rate_behind(tokens, text, unit, last)
+            rate = self._rate_behind(tokens, text, unit, last)
+            how += ["rate"] if rate is not unit else []
+            unit = rate
             if unit.name in AGES and is_time_of_life(tokens, number, last):
                 unit = self.units.get(AGES[unit.name])
                 how.append("age")
