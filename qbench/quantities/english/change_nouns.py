@@ -32,6 +32,8 @@ _SIGNED = frozenset({"change", "changes", "difference", "differences"})
 NOUNS = CHANGE_NOUNS.keys() | _SIGNED
 _WON_OR_LOST = frozenset("gain gains loss losses appreciation depreciation".split())
 """Of money they are results and no changes: "a net loss of $5 million", "depreciation of $2 million"."""
+_LAID_OFF = frozenset("job position post".split())
+"""What firms lose by number: "the loss of 380 jobs"."""
 _BODILY = frozenset("weight mass fat bone height".split())
 """Before "loss" and "gain": "a weight loss of 5 kg"."""
 _OF_LENGTHS = frozenset("fall falls drop drops climb climbs jump jumps leap leaps slide slides hike hikes".split())
@@ -116,6 +118,7 @@ def of_noun(tokens: Sequence[Token], k: int, amount: Amount) -> Change:
     if noun in ("improvement", "improvements"):
         return _improved(tokens, k, amount)
     results = family not in ("ratio", "ratio difference", "mass") and amount.unit.name not in ("point", "tick", "pip")
+    results = results and amount.unit.name.rsplit(" ", 1)[-1] not in _LAID_OFF
     if noun in _WON_OR_LOST and before not in _BODILY and (results or (family == "ratio" and after == "to")):
         return ""
     return CHANGE_NOUNS[noun]

@@ -167,8 +167,13 @@ def _verb(
         to_level = following is not None and following.first - amount.last == 1 and tokens[amount.last].low == "to"
         part = word in SAVINGS and amount.last < len(tokens) and tokens[amount.last].low == "of"
         sized = _is_market(amount) or is_staff(amount) or _is_weight(word, amount) or _is_fold(tokens, amount)
+        sized = sized or (amount.unit.family == "currency" and k > 0 and tokens[k - 1].low in _SHARES)
         return TURNS[word] if (by or to_level or sized) and not part else ""
     return ""
+
+
+_SHARES = frozenset("share shares stock stocks shr".split())
+"""What gains and loses amounts of money by moving: "its A share lost EUR 0.12"."""
 
 
 def _direction(tokens: Sequence[Token], k: int, amount: Amount) -> Change:

@@ -389,7 +389,7 @@ def _directs(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int
 
 
 _MODALS = frozenset("could can may might will would should".split())
-_PRICED = frozenset("prices fares rates".split())
+_PRICED = frozenset("prices fares rates cost costs".split())
 _NEAR_MOVE = 6
 """Tokens from a verb of change to "rates from" at most."""
 _REACHING = frozenset("got gets traded trading trade went goes hit reached reach ran to settled closed opened".split())

@@ -149,7 +149,7 @@ _SPREAD = frozenset("range ranges ranged ranging vary varies varied varying betw
 
 def _range(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -> Amount | None:
     """The range of two amounts; None if they are none."""
-    if a.is_range or a.last >= b.first or not _may_join(tokens, a, b, hyphens=hyphens) or _are_apart(a, b):
+    if a.is_range or a.last >= b.first or not _may_join(tokens, a, b, hyphens=hyphens) or _are_apart(tokens, a, b):
         return None
     lead, start = _lead(tokens, a.first)
     between = [t.low for t in tokens[a.last : b.first]]
@@ -217,13 +217,20 @@ def _may_join(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -
     return hyphens or joint.low in _OPEN or tokens[b.first - 1].low in _BEFORE_HIGH
 
 
-def _are_apart(a: Amount, b: Amount) -> bool:
+def _are_apart(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
     """Whether two amounts are of different things: "11 per cent to 18.3 million", "4.1 ± 0.3 to 4.0 ± 0.2 s"."""
     if a.unit.family == "ratio" and b.number.magnitude >= _THOUSAND:
         return True
     if RATIO in a.how or RATIO in b.how:
         return True  # "assigned 1:1 to 18 months of treatment"
+    if _is_factor(tokens, a) and not b.bare:
+        return True
     return _is_part(a, b) or (a.how[-1:] == (TOLERANCE,) and b.how[-1:] == (TOLERANCE,))
+
+
+def _is_factor(tokens: Sequence[Token], a: Amount) -> bool:
+    """Whether an amount is the multiple of "rose by a factor of 2.5 to $40 million"."""
+    return a.bare and [t.low for t in tokens[max(0, a.first - 2) : a.first]] == ["factor", "of"]
 
 
 def _joint(words: list[str], lead: str) -> str:
@@ -378,6 +385,8 @@ def _share(tokens: Sequence[Token], joined: list[Amount]) -> None:
 def _lent(tokens: Sequence[Token], a: Amount, following: Amount, b: Amount, nearest: bool) -> Amount | None:
     """`a` with the unit of `b`; `following` stands next to `a`, and is `b` itself for the nearest."""
     if not a.bare or b.bare or following.first - a.last > 3 or _is_part(a, b) or RATIO in a.how:
+        return None
+    if _is_factor(tokens, a):
         return None
     between = "".join(t.low for t in tokens[a.last : following.first])
     listed = nearest and between == "," and b.unit.family == "time" and _continues(tokens, a)
