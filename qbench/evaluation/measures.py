@@ -205,10 +205,24 @@ def _in_blocks(
     run: pl.DataFrame, qrels: pl.DataFrame, wanted: pl.DataFrame
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """The run and the judgments of blocks of queries, which have about `BLOCK` judgments each."""
-    sizes = wanted.join(qrels.group_by("query_id").len(), on="query_id", how="left", maintain_order="left")
+    places = _places(qrels)
+    if places["query_id"].is_duplicated().any():
+        qrels = qrels.sort("query_id", maintain_order=True)
+        places = _places(qrels)
+    # Judgments are sliced: a join for each block would read all of them each time.
+    sizes = wanted.join(places, on="query_id", how="left", maintain_order="left")
     blocks = sizes.with_columns(block=pl.col("len").cum_sum() // BLOCK)
     for some in blocks.partition_by("block", maintain_order=True):
-        yield run.join(some, on="query_id", how="semi"), qrels.join(some, on="query_id", how="semi")
+        slices = [qrels.slice(start, length) for start, length in some.select("start", "len").iter_rows()]
+        yield run.join(some, on="query_id", how="semi"), pl.concat(slices)
+
+
+def _places(qrels: pl.DataFrame) -> pl.DataFrame:
+    """Where the judgments of each query stand: columns query_id, start and len, a row for each unbroken stretch."""
+    stretches = qrels["query_id"].rle().struct.unnest()
+    return stretches.select(
+        "len", query_id="value", start=pl.col("len").cum_sum().cast(pl.Int64) - pl.col("len").cast(pl.Int64)
+    )
 
 
 def _decided(run: pl.DataFrame, qrels: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -98,6 +98,15 @@ def test_order_is_that_of_rank_not_of_rows():
     assert score_run(shuffled, judged, ["RR@10"], ["q"])["value"].to_list() == pytest.approx([1 / 3])
 
 
+def test_judgments_may_stand_in_any_order(monkeypatch):
+    monkeypatch.setattr(measures, "BLOCK", 2)
+    run, judged = frames({"q": ["a", "b"], "r": ["b", "c"]}, {"q": {"a": 1, "b": 2, "c": 1}, "r": {"b": 2, "c": 1}})
+    mixed = judged.sort("doc_id")
+    assert mixed["query_id"].to_list() == ["q", "q", "r", "q", "r"]
+    expected = score_run(run, judged, DEFAULT_MEASURES, ["q", "r"])
+    assert score_run(run, mixed, DEFAULT_MEASURES, ["q", "r"]).equals(expected)
+
+
 def test_a_query_without_results_scores_zero_and_a_foreign_one_is_ignored():
     found = scores({"there": ["a"], "foreign": ["a"]}, {"there": {"a": 1}, "absent": {"a": 1}}, ["AP", "P@1"])
     assert found == {("there", "AP"): 1.0, ("there", "P@1"): 1.0, ("absent", "AP"): 0.0, ("absent", "P@1"): 0.0}
