@@ -1,6 +1,6 @@
 """How each step grows with the number of sentences: processor time, memory and bytes, from `qbench synth` to rankings.
 
-    python benchmarks/growth.py FOLDER --sizes 2000 10000 40000 [--given] [--workers N] [--json FILE]
+    python benchmarks/growth.py FOLDER --sizes 2000 10000 40000 [--given] [--workers N] [--max-pairs N] [--json FILE]
 
 Method. A table of made-up laptops (a fixed number of columns, rows as many as sentences are wanted) is turned into a
 corpus by `qbench synth`, and every step is one `qbench` command in a process of its own, with one thread a library
@@ -51,6 +51,7 @@ class Step:
         ms: of a query, the median.
         wall: seconds by the clock; 0 where not measured.
         workers: of the command.
+        max_pairs: of gen-queries, None for all.
     """
 
     step: str
@@ -61,6 +62,7 @@ class Step:
     ms: float = 0.0
     wall: float = 0.0
     workers: int = 1
+    max_pairs: int | None = None
 
 
 def main() -> None:
@@ -113,7 +115,9 @@ def run(folder: Path, size: int, done: set[str], given: bool, workers: int, max_
     for step, words in commands.items():
         if step not in done:
             seconds, mb, wall = measured(words)
-            yield Step(step, size, seconds, mb, size_of(Path(words[words.index("-o") + 1])), wall=wall, workers=workers)
+            written = size_of(Path(words[words.index("-o") + 1]))
+            most = max_pairs if step == "gen-queries" else None
+            yield Step(step, size, seconds, mb, written, wall=wall, workers=workers, max_pairs=most)
     if "leaderboard" not in done:
         systems = [word for system in SYSTEMS for word in ("--systems", system)]
         words = ["leaderboard", place["benchmark"], "-o", place["board"], "--conditions", "given", *those, *systems]

@@ -75,17 +75,33 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def writer(folder: Path) -> str | None:
-    """Who writes a folder at this moment: "another qbench process (4711)"; None for nobody."""
-    from filelock import FileLock, Timeout
+    """Who writes a folder at this moment: "another qbench process (4711)"; None for nobody that can be told.
 
+    The lock itself is not touched, so that who only looks keeps nobody from writing: its file says which process of
+    this host holds it, and a killed one no longer runs.
+    """
     path = _lock_file(folder)
-    if not path.exists():
-        return None
     try:
-        with FileLock(path).acquire(timeout=0):
-            return None
-    except (Timeout, OSError):
-        return _holder(path)
+        said = json.loads(path.read_text(encoding="utf-8"))
+        process, host = int(said["process"]), str(said["host"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    if host != socket.gethostname() or not _runs(process) or (process == os.getpid() and path in _held()):
+        return None
+    return _holder(path)
+
+
+def _runs(process: int) -> bool:
+    """Whether a process of this machine runs; False where the system does not say so."""
+    if os.name != "posix" or process <= 0:
+        return False
+    try:
+        os.kill(process, 0)  # sends nothing
+    except PermissionError:
+        return True  # of another user
+    except (OSError, OverflowError):
+        return False
+    return True
 
 
 def _lock_file(folder: Path) -> Path:

@@ -86,9 +86,23 @@ def test_the_work_of_a_killed_process_is_taken_over(tmp_path, monkeypatch):
     process.communicate()
     with pytest.raises(InputError, match="no such folder"):
         read_manifest(tmp_path / "a")
+    for said in ("", "{}", '{"process": 0, "host": "h"}', '{"process": "x"}'):
+        (tmp_path / ".a.lock").write_text(said)
+        assert locks.writer(tmp_path / "a") is None
     with drafting(tmp_path / "a", "index", "k", {}) as draft:
         assert draft is not None
         assert (draft.folder / "part").read_text() == "half"
+
+
+def test_who_looks_keeps_nobody_from_writing(tmp_path):
+    with held_by_another(tmp_path / "a"):
+        assert locks.writer(tmp_path / "a") == "another thread of this process"
+    assert locks.writer(tmp_path / "a") is None
+    with locked(tmp_path / "a"):
+        assert locks.writer(tmp_path / "a") is None  # one's own
+    (tmp_path / ".b.lock").mkdir()
+    assert locks.writer(tmp_path / "b") is None
+    assert locks.writer(tmp_path / ("x" * 300)) is None
 
 
 def test_who_waits_is_told_once_whom_for(tmp_path, monkeypatch, caplog):

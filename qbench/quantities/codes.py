@@ -18,9 +18,12 @@ COMPARATOR_CODES: Final[Mapping[str, int]] = {name: place for place, name in enu
 
 CHANGE_SIGNS: Final[Mapping[str, int]] = {"": 0, "up": 1, "down": -1}
 
+UNKNOWN: Final = 9
+"""The code of what is neither: no rule takes it for a bound, a level, a rise or a fall."""
+
 
 def comparator_codes(names: Iterable[str] | pl.Series) -> NDArray[np.int8]:
-    """The codes of n comparators of mentions, shape (n,).
+    """The codes of n comparators of mentions, shape (n,); `UNKNOWN` for other strings and nulls.
 
     >>> comparator_codes(["=", "<", "between"])
     array([0, 2, 6], dtype=int8)
@@ -29,7 +32,7 @@ def comparator_codes(names: Iterable[str] | pl.Series) -> NDArray[np.int8]:
 
 
 def change_signs(names: Iterable[str] | pl.Series) -> NDArray[np.int8]:
-    """1 for each rise, -1 for each fall, 0 for each level; shape (n,).
+    """1 for each rise, -1 for each fall, 0 for each level, `UNKNOWN` for all else; shape (n,).
 
     >>> change_signs(["", "up", "down"])
     array([ 0,  1, -1], dtype=int8)
@@ -41,6 +44,9 @@ def _coded(names: Iterable[str] | pl.Series, codes: Mapping[str, int]) -> NDArra
     import polars as pl
 
     if not isinstance(names, pl.Series):
-        return np.fromiter((codes[name] for name in names), np.int8)
-    found: NDArray[np.int8] = names.replace_strict(list(codes), list(codes.values()), return_dtype=pl.Int8).to_numpy()
+        return np.fromiter((codes.get(name, UNKNOWN) for name in names), np.int8)
+    known = names.cast(pl.String).replace_strict(
+        list(codes), list(codes.values()), default=UNKNOWN, return_dtype=pl.Int8
+    )
+    found: NDArray[np.int8] = known.to_numpy()
     return found

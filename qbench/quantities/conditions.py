@@ -91,12 +91,18 @@ def verdicts(
 
     Returns:
         shape (n,), int8.
+
+    Raises:
+        TypeError: the comparators are no codes.
     """
+    if comparator.dtype.kind not in "iu":
+        raise TypeError("comparators are numbers here: see comparator_codes")
     codes = _value_verdicts(low, high, comparator, condition)
     if change is None:
         return codes
     asked = CHANGE_SIGNS[condition.change]
-    other, opposite = change != asked, change * asked < 0
+    other = change != asked
+    opposite = other & (change != 0) & (asked != 0)
     return np.where(opposite, BROKEN, np.where(other, np.minimum(codes, UNDECIDED), codes)).astype(np.int8)
 
 

@@ -10,6 +10,7 @@ import pytest
 from qbench.generation.fact_table import NO, OPEN, YES, FactTable, Sayings
 from qbench.generation.things import categories
 from qbench.generation.wording import Attribute, load_wording, wording_file
+from qbench.quantities.codes import comparator_codes
 from qbench.quantities.types import Condition
 
 NAN = float("nan")
@@ -27,7 +28,7 @@ def table(values, sayings, kinds=None):
                 unit=np.array([thing for thing, _, _ in rows], dtype=np.int64),
                 low=said,
                 high=said,
-                comparator=np.full(said.size, "=", dtype=object),
+                comparator=comparator_codes(["="] * said.size),
                 agrees=np.array([agrees for _, _, agrees in rows], dtype=bool),
                 start=np.zeros(said.size, dtype=np.int64),
             )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from qbench.quantities.english.ages import is_age, is_time_of_life, of_cohort
 from qbench.quantities.english.ambiguity import resolve, scaled
-from qbench.quantities.english.dates import announces_year, is_year, names_a_year
+from qbench.quantities.english.dates import is_year, names_a_year
 from qbench.quantities.english.lexicon import FRACTION_MARKS
 from qbench.quantities.english.names import names_model
 from qbench.quantities.english.notquantity import excluded_until
@@ -373,9 +373,7 @@ class AmountFinder:
         if is_age(tokens, number) and not self._starts_range(tokens, text, number):
             return self.units.get("year of age"), "age"
         if is_year(tokens, number) and not self._starts_range(tokens, text, number):
-            rate = self.forms.compound(tokens, text, self.units.get(""), number.last, None)[0]
-            cued = not number.first or announces_year(tokens[number.first - 1])
-            if cued or rate.family in ("", "count"):  # "since 2010 per capita"; but "sold 2000 per week"
+            if not self.forms.is_rate(tokens, text, number):
                 return self.units.get(CALENDAR_YEAR), "year"
         return None, ""
 

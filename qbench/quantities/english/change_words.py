@@ -70,7 +70,7 @@ LIGHT = frozenset(
     "a an another further additional at least most up down over just only well slightly fully sharply steadily "
     "quickly gradually modestly significantly dramatically steeply even again back another estimated average of ~ "
     "≈ + - total whopping full better rapidly fast strongly not no fewer - − – ( minus negative provisional modest "
-    "mere staggering factor net mean median cumulative combined seasonally adjusted".split()
+    "mere staggering net mean median cumulative combined seasonally adjusted".split()
 )
 """Words that may stand between a verb and the size of its change."""
 PLACES = frozenset("above below under beneath past beyond to from at into through toward towards".split())

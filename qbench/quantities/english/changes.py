@@ -98,6 +98,8 @@ def _change(
         k -= 2
         first = amount.first
     by = False
+    if [t.low for t in tokens[max(floor, k - 2) : k + 1]] == ["a", "factor", "of"]:
+        k -= 3  # "rose by a factor of 3"
     if k > floor and tokens[k].low in ("under", "over", "below", "above") and tokens[k - 1].low == "by":
         k -= 1  # "rose by under 2 %"
     while k >= floor and tokens[k].low in LIGHT and not _moves(tokens, k, amount, following, parse):
@@ -138,7 +140,11 @@ def _is_attribute(tokens: Sequence[Token], amount: Amount) -> bool:
     """Whether an amount describes a noun, "an advanced 360-degree camera": its unit is joined to it."""
     k = amount.number.last
     joined = k < amount.last and tokens[k].text in HYPHENS
-    return joined and amount.unit.family != "ratio" and not _is_fold(tokens, amount)
+    if not joined or amount.unit.family == "ratio":
+        return False
+    after = tokens[amount.last] if amount.last < len(tokens) else None
+    named = after is not None and after.kind == "word" and after.low not in FUNCTION_WORDS | VERBS
+    return named or not _is_fold(tokens, amount)
 
 
 def _is_fold(tokens: Sequence[Token], amount: Amount) -> bool:
@@ -167,13 +173,25 @@ def _verb(
         to_level = following is not None and following.first - amount.last == 1 and tokens[amount.last].low == "to"
         part = word in SAVINGS and amount.last < len(tokens) and tokens[amount.last].low == "of"
         sized = _is_market(amount) or is_staff(amount) or _is_weight(word, amount) or _is_fold(tokens, amount)
-        sized = sized or (amount.unit.family == "currency" and k > 0 and tokens[k - 1].low in _SHARES)
+        sized = sized or (amount.unit.family == "currency" and _is_of_shares(tokens, k))
         return TURNS[word] if (by or to_level or sized) and not part else ""
     return ""
 
 
 _SHARES = frozenset("share shares stock stocks shr".split())
-"""What gains and loses amounts of money by moving: "its A share lost EUR 0.12"."""
+"""What gains and loses amounts of money by moving."""
+
+
+def _is_of_shares(tokens: Sequence[Token], k: int) -> bool:
+    """Whether shares are the subject of the verb at k: "its A share lost EUR 0.12", not "holders of shares lost"."""
+    if not k or tokens[k - 1].low not in _SHARES:
+        return False
+    before = [t.low for t in tokens[max(0, k - _FAR_SUBJECT) : k - 1]]
+    return not any(word in VERBS or word in _TAKING or word.endswith("ed") for word in before)
+
+
+_FAR_SUBJECT = 6
+_TAKING = frozenset("of who which that whose bought sold held fake".split())
 
 
 def _direction(tokens: Sequence[Token], k: int, amount: Amount) -> Change:

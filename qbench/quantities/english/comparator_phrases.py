@@ -50,7 +50,7 @@ _BEFORE: dict[MentionComparator, str] = {
     "= >|> / =|> or =|> and =|as little as|as few as|as early as|from at least|"
     "atleast|as low as|as cheap as|"
     "priced from|prices from|fares from|rates from|starts from|start from|starts at|start at|begins at|available from|"
-    "cost from|costs from|costing from|tickets from|rooms from|retails from|retailing from|sells from",
+    "cost from|costs from|costing from|retails from|retailing from",
     "<=": "at most|at the most|at the very most|maximum of|a maximum of|at a maximum|a maximum|maximum|max|max .|"
     "a max of|max of|maximum :|max :|max . :|up to|upto|up to and including|up to a maximum of|as much as|as many as|"
     "as high as|as late as|atmost|≤|⩽|≦|< =|= <|< / =|< or =|< and =|until|till|capped at|"

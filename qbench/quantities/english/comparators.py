@@ -57,7 +57,7 @@ TELLING = frozenset(
 )
 """What is "about" two boys without being roughly two of them."""
 RISES_TO = frozenset(
-    "back add adds adding added went goes going gone picked moved pushed bumped brought shot jumped ran bringing "
+    "back add adds adding added went goes going gone moved pushed bumped brought shot jumped ran bringing "
     "catch caught "
     "stand stands stood lead leading led own owned come came coming grew rounded rounding "
     "tick ticks ticked edge edges edged creep creeps crept inched sent bid drove drives rose climbed step steps "
@@ -320,7 +320,9 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
         return unit.family not in ("count", "")
     if phrase == ("up", "to"):
         bought = lead is not None and lead.low == "back" and first > 1 and tokens[first - 2].low in _BUYING
-        return lead is None or lead.low not in RISES_TO or bought  # "will buy back up to 5 million shares"
+        verb = "" if lead is None else lead.low
+        reaches = verb == "gone" and unit.family not in ("currency", "ratio")  # "gone up to 30 m deep"
+        return verb not in RISES_TO or reaches or bought  # "will buy back up to 5 million shares"
     return not (phrase[:2] in (("as", "many"), ("as", "much")) and lead is not None and lead.low in ("twice", "half"))
 
 
@@ -359,6 +361,8 @@ def _means_else(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: 
         return amount.bare and _names_minute(tokens, first)
     if phrase[-1] == "estimated":  # "estimated 3-year survival"
         return amount.number.last < len(tokens) and tokens[amount.number.last].text == "-"
+    if phrase[-1] == "from" and head.startswith("cost"):
+        return family != "currency"  # "the costs from 3 lawsuits"
     if phrase == ("over",):
         return family != "time" and first > 0 and tokens[first - 1].low in _TAKERS
     return phrase == ("within",) and family == "date"

@@ -34,6 +34,13 @@ NATIONAL = {
 """What may follow an amount of dollars and says whose they are: "$75 U.S. per barrel"."""
 
 
+def closed_period(tokens: Sequence[Token], k: int) -> str | None:
+    """The period of the rate "300 a day" at token k, where nothing goes on from it: "a day early" is no rate."""
+    if k + 1 >= len(tokens) or tokens[k].low not in ("a", "an") or tokens[k + 1].low not in _PERIODS:
+        return None
+    return tokens[k + 1].low if _closes(tokens, k + 2) else None
+
+
 class CompoundReader:
     """Reads what follows a unit and makes a compound of it.
 
@@ -193,7 +200,7 @@ _WORDS_OF_SUBSTANCE = 3
 _DOSES = frozenset({"gram", "milligram", "microgram", "millilitre", "international unit"})
 """Units of doses, whose substance may follow without "of"."""
 _PERIODS = frozenset("minute hour day week month quarter year".split())
-_AFTER_PERIODS = frozenset(". , ; : ) and but in from by for at".split())
+_AFTER_PERIODS = frozenset(". , ; : ) and but in from to by for at is are was were".split())
 """What may follow the period of a rate; not as in "a day early", "an hour apart"."""
 _SHORT = {"d": "day", "wk": "week", "w": "week", "y": "year", "yr": "year", "mo": "month", "h": "hour", "annum": "year"}
 """Denominators in short: "250 kcal/d", "5 days/wk", "per annum"."""

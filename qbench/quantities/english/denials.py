@@ -27,7 +27,8 @@ def excludes(tokens: Sequence[Token], end: int, start: int) -> bool:
         if word in _NOBODY:
             return (acts or tokens[end].low == "of") and k + 1 < end
         if word == "unlikely":
-            return k + 2 < start and (acts or _is_plain_verb(tokens[end - 1]))
+            follows = tokens[k + 1].low in ("to", "that")
+            return follows and k + 1 < start and (acts or _is_plain_verb(tokens[end - 1]))
         if word == "that" and k and tokens[k - 1].low == "unlikely":
             continue
         if barred and word in _FORBIDDING:

@@ -287,17 +287,6 @@ def _lend_back(tokens: Sequence[Token], shared: list[Amount], b: Amount) -> None
         b = shared[k] = replace(shared[k], unit=b.unit, unit_span=b.unit_span, how=(*shared[k].how, "shared unit"))
 
 
-def _both_bounded(tokens: Sequence[Token], a: Amount, gap: Sequence[str]) -> bool:
-    """Whether two amounts bound one thing: "at least 5 but no more than 10 kg", "over 5 and under 10 kg"."""
-    bounded = a.first > 0 and tokens[a.first - 1].low in _BOUNDING
-    return bounded and gap[:1] in (["and"], ["but"]) and gap[-1] in _BOUNDING and _IN_BOUNDS.issuperset(gap[1:-1])
-
-
-_BOUNDING = frozenset("than least most over above under below exceeding to".split())
-"""Last words of a bound."""
-_IN_BOUNDS = frozenset("no not more less fewer greater higher lower larger smaller at up".split())
-
-
 def _listed_before(tokens: Sequence[Token], shared: Sequence[Amount], k: int, b: Amount) -> int:
     """The bare amount of the first k, notes in brackets apart, that is on the other side of b or listed with it; -1."""
     for back in (1, 2):
@@ -309,7 +298,7 @@ def _listed_before(tokens: Sequence[Token], shared: Sequence[Amount], k: int, b:
             end = next((j + 1 for j in range(end, b.first) if tokens[j].text in ")]"), end)
         gap = [t.low for t in tokens[end : b.first]]
         noted = end > a.last and gap in _LISTED and b.unit.family not in ("", "count", "ratio")
-        if gap not in _SIDES and not noted and not _both_bounded(tokens, a, gap):
+        if gap not in _SIDES and not noted:
             continue
         lends = a.bare and not a.is_range and not b.is_range and b.unit.family != "date"
         return k - back if lends and _alike(a.low, b.low) and b.number.first == b.first else -1

@@ -19,11 +19,13 @@ def unsaid_until(tokens: Sequence[Token], number: Number) -> int | None:
     said = [t.low for t in tokens[last + 1 : last + 3]]
     if first + 1 < len(tokens) and not _SPEAKING.isdisjoint(said) and tokens[last].low not in ("of", "in"):
         return last + 1
-    if ahead[:1] == ["way"] and ahead[1:] not in (["to"], ["of"]):
+    if ahead[:1] == ["way"] and any(t.kind == "number" for t in tokens[max(0, first - _FARE) : first]):
         return last + 1
     times = ahead[:1] == ["time"] and (first == 0 or tokens[first - 1].low in ("at", ".", "i", "(", ","))
     return last + 1 if times else None
 
 
+_FARE = 3
+"""Tokens from the number of a fare or a distance to its "one way" at most."""
 _SPEAKING = frozenset("said says added adds noted told commented explained remarked".split())
 """What "one dealer" and "one local trader" do without being counted."""

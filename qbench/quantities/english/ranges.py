@@ -230,7 +230,7 @@ def _are_apart(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
 
 def _is_factor(tokens: Sequence[Token], a: Amount) -> bool:
     """Whether an amount is the multiple of "rose by a factor of 2.5 to $40 million"."""
-    return a.bare and [t.low for t in tokens[max(0, a.first - 2) : a.first]] == ["factor", "of"]
+    return a.bare and [t.low for t in tokens[max(0, a.first - 4) : a.first]] == ["by", "a", "factor", "of"]
 
 
 def _joint(words: list[str], lead: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from qbench.quantities.english.amounts import Amount
-from qbench.quantities.english.compounds import NOT_A_RATE
+from qbench.quantities.english.compounds import closed_period
 from qbench.quantities.english.elided import MONEY, PAID
 from qbench.quantities.english.lexicon import CHANGE_VERBS
 from qbench.quantities.english.nouns import ADJECTIVES, NOUNS, plural_noun
@@ -30,26 +30,50 @@ def settle(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units, par
         if unit is None and amount.bare and parse is not None:
             unit, rule = _of_the_same(tokens, amount, settled, parse), "elided unit"
             unit = unit or _of_its_size(tokens, amount, settled, parse)
-            if unit is None and (period := _period(tokens, amount.last)) is not None:
-                amount, unit, rule = replace(amount, last=amount.last + 2), units.get(f"per {period}"), "rate"
+            if unit is None and (period := closed_period(tokens, amount.last)) is not None:
+                span = tokens[amount.last].start, tokens[amount.last + 1].end
+                amount = replace(amount, last=amount.last + 2, unit_span=span)
+                unit, rule = units.get(f"per {period}"), "rate"
         settled.append(amount if unit is None else replace(amount, unit=unit, how=(*amount.how, rule)))
     for k in range(len(settled) - 2, -1, -1):
         if (unit := _shared(tokens, settled[k], settled[k + 1])) is not None:
             settled[k] = replace(settled[k], unit=unit, how=(*settled[k].how, "shared unit"))
+        elif parse is not None and _are_bounds(tokens, settled[k], settled[k + 1]):
+            settled[k] = replace(settled[k], unit=settled[k + 1].unit, how=(*settled[k].how, "shared unit"))
         elif _are_of_percentages(tokens, settled[k], settled[k + 1]):
             how = (*settled[k].how, "points of percentages")
             settled[k] = replace(settled[k], unit=units.get(_PERCENTAGE_POINT), how=how)
     return settled
 
 
-def _period(tokens: Sequence[Token], k: int) -> str | None:
-    """The period of "sells 300 a day" at token k; what tells when is none: "sold 300 a year ago"."""
-    words = [t.low for t in tokens[k : k + 3]]
-    rate = len(words) > 1 and words[0] in ("a", "an") and words[1] in _PERIODS and words[-1] not in NOT_A_RATE
-    return words[1] if rate else None
+def _are_bounds(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
+    """Whether two amounts bound one thing from both sides: "at least 5 but no more than 10 kg"."""
+    if not a.bare or b.bare or a.is_range or b.is_range or not a.low < b.low <= _APART * a.low:
+        return False
+    gap = [t.low for t in tokens[a.last : b.first]]
+    gap = gap[1:] if gap[:1] == [","] else gap
+    sides = _side([t.low for t in tokens[max(0, a.first - 4) : a.first]]), _side(gap[1:])
+    return gap[:1] in (["and"], ["but"]) and len(gap) <= _LONGEST_BOUND and sides == ("lower", "upper")
 
 
-_PERIODS = frozenset("second minute hour day week month year".split())
+_APART = 10.0
+"""How many times larger the upper of two bounds of one thing is at most."""
+_LONGEST_BOUND = 5
+
+
+def _side(words: Sequence[str]) -> str:
+    """Which bound some words say at their end; "" for none."""
+    last = list(words[-2:])
+    denied = words[-3:-2] in (["no"], ["not"])
+    if last[-1:] in (["over"], ["above"], ["exceeding"]) or last in (["at", "least"],):
+        return "lower"
+    if last[-1:] in (["under"], ["below"]) or last in (["at", "most"], ["up", "to"]):
+        return "upper"
+    if len(last) < 2 or last[1] != "than":
+        return ""
+    more = last[0] in ("more", "greater", "higher", "larger", "longer", "older")
+    less = last[0] in ("less", "fewer", "lower", "smaller", "shorter", "younger")
+    return ("upper" if more == denied else "lower") if more or less else ""
 
 
 def _are_of_percentages(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:

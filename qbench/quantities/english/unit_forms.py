@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qbench.quantities.english.ambiguity import Sense, is_shared, resolve
-from qbench.quantities.english.compounds import CompoundReader, UnitMatch
+from qbench.quantities.english.compounds import CompoundReader, UnitMatch, closed_period
+from qbench.quantities.english.dates import announces_year
 from qbench.quantities.english.inflection import singular
 from qbench.quantities.english.lexicon import ABBREVIATED_SCALES, FUNCTION_WORDS, MONEY_SCALES, SCALES, VERBS
 from qbench.quantities.english.numbers import MINUSES, Number
@@ -302,6 +303,14 @@ class UnitReader:
     ) -> tuple[Unit, int, tuple[int, int] | None]:
         """The unit with its denominators, "mg/kg/day": see `compounds`."""
         return self._compounds.read(tokens, text, unit, last, span)
+
+    def is_rate(self, tokens: Sequence[Token], text: str, number: Number) -> bool:
+        """Whether the 2000 of "sold 2000 per week", "sold 2000 a week" is no year; that of "in 2000 a week" is one."""
+        if closed_period(tokens, number.last) is not None:
+            return number.first > 0 and not announces_year(tokens[number.first - 1])
+        rate = self.compound(tokens, text, self.units.get(""), number.last, None)[0]
+        said = tokens[number.last].low if rate.name else ""
+        return bool(said) and said not in ("a", "an", "each", "every") and not rate.name.endswith((" share", " capita"))
 
     def in_a_period(self, tokens: Sequence[Token], text: str, unit: Unit, last: int) -> Unit:
         """The unit as a rate if the substance and a period follow: see `compounds`."""
