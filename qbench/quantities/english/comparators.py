@@ -57,11 +57,9 @@ TELLING = frozenset(
 )
 """What is "about" two boys without being roughly two of them."""
 RISES_TO = frozenset(
-    "back add adds adding added went goes going gone moved pushed bumped brought shot jumped ran bringing "
-    "catch caught "
-    "stand stands stood lead leading led own owned come came coming grew rounded rounding "
-    "tick ticks ticked edge edges edged creep creeps crept inched sent bid drove drives rose climbed step steps "
-    "stepped "
+    "back add adds adding added went goes going gone moved pushed bumped brought shot jumped ran bringing catch "
+    "caught stand stands stood lead leading led own owned come came coming grew rounded rounding tick ticks "
+    "ticked edge edges edged creep creeps crept inched sent bid drove drives rose climbed step steps stepped "
     "stepping top topping it scale scaled scaling ramp ramped upgrade upgraded".split()
 )
 """Words before "up to" that make it a direction."""
