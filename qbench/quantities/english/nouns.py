@@ -318,6 +318,7 @@ _COLUMNS = frozenset(
 
 
 def _unit(tokens: Sequence[Token], first: int, head: int, units: Units, *, of: bool) -> Unit:
+    first += first < head and tokens[first].low == "odd"  # "30-odd boats"
     words = " ".join(words_of(tokens, [k for k in range(first, head + 1) if tokens[k].low != "and"]))
     # "thousands of dollars"; a single word right after the number was looked up before, and is no unit there.
     unit = units.named(fold(words)) if of or first < head else None

@@ -38,12 +38,43 @@ def settle(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units, par
     for k in range(len(settled) - 2, -1, -1):
         if (unit := _shared(tokens, settled[k], settled[k + 1])) is not None:
             settled[k] = replace(settled[k], unit=unit, how=(*settled[k].how, "shared unit"))
+        elif parse is not None and (shared := _of_one_noun(tokens, settled[k], settled[k + 1], units, parse)):
+            settled[k] = shared
         elif parse is not None and _are_bounds(tokens, settled[k], settled[k + 1]):
             settled[k] = replace(settled[k], unit=settled[k + 1].unit, how=(*settled[k].how, "shared unit"))
         elif _are_of_percentages(tokens, settled[k], settled[k + 1]):
             how = (*settled[k].how, "points of percentages")
             settled[k] = replace(settled[k], unit=units.get(_PERCENTAGE_POINT), how=how)
     return settled
+
+
+def _of_one_noun(tokens: Sequence[Token], a: Amount, b: Amount, units: Units, parse: Parse) -> Amount | None:
+    """The first of "6 normal and 6 asthmatic subjects" with the noun of the second, behind adjectives of its own."""
+    plain = not (a.is_range or b.is_range) and a.low.is_integer() and a.unit.family in ("", "count")
+    modified = b.unit.family == "count" and (b.last - b.number.last > 1 or b.how[-1:] == (_SHARED_NOUN,))
+    if not plain or not modified or b.first - a.number.last > _LONGEST_MODIFIER + 2:
+        return None
+    end = b.first
+    while end > a.number.last and tokens[end - 1].low in ("and", "or", ","):
+        end -= 1
+    own = range(a.number.last, end)
+    if not own or end == b.first or a.last > end or tokens[own.start].kind != "word":
+        return None
+    name = " ".join(t.low for t in tokens[own.start : end]).replace(" - ", "-")
+    if not ("-" in name or name in _MODIFIERS or all(parse.tags[k] in _MODIFYING for k in own)):
+        return None
+    span = tokens[own.start].start, tokens[end - 1].end
+    unit = units.get(f"{name} {b.unit.name.split()[-1]}")
+    return replace(a, unit=unit, unit_span=span, last=end, how=(*a.how, _SHARED_NOUN))
+
+
+_SHARED_NOUN = "shared noun"
+"""The rule's name."""
+_LONGEST_MODIFIER = 3
+"""Tokens of the adjectives of a number that shares its noun, at most."""
+_MODIFYING = ADJECTIVES | {"VBN"}
+_MODIFIERS = frozenset("male female adult control placebo".split())
+"""Nouns that stand as adjectives do: "20 male and 30 female patients"."""
 
 
 def _are_bounds(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:

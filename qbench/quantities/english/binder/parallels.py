@@ -109,9 +109,9 @@ def _counted(sentence: Sentence) -> Iterator[range]:
 
 
 def _counts(sentence: Sentence, n: int) -> bool:
-    """Whether mention n counts things that it names itself."""
+    """Whether mention n counts things that it names itself, if only by an adjective: "6 normal and 6 ill men"."""
     mention = sentence.mentions[n]
-    return mention.family == "count" and sentence.parse.tags[mention.last - 1] in NOUN_TAGS
+    return mention.family == "count" and sentence.parse.tags[mention.last - 1] in (*NOUN_TAGS, "JJ", "VBN")
 
 
 def _own_counts(sentence: Sentence, counts: range, found: list[Concept]) -> None:
