@@ -81,14 +81,13 @@ def writer(folder: Path) -> str | None:
     this host holds it, and a killed one no longer runs.
     """
     path = _lock_file(folder)
-    try:
-        said = json.loads(path.read_text(encoding="utf-8"))
-        process, host = int(said["process"]), str(said["host"])
-    except (OSError, ValueError, TypeError, KeyError):
+    signed = _signed(path)
+    if signed is None:
         return None
+    process, host = signed
     if host != socket.gethostname() or not _runs(process) or (process == os.getpid() and path in _held()):
         return None
-    return _holder(path)
+    return _named(signed)
 
 
 def _runs(process: int) -> bool:
@@ -172,11 +171,22 @@ def _sign(lock: BaseFileLock, path: Path) -> None:
 
 def _holder(path: Path) -> str:
     """Who holds a lock, as its file says: "another qbench process (4711 on alpha)"."""
+    return _named(_signed(path))
+
+
+def _signed(path: Path) -> tuple[int, str] | None:
+    """The process and the host in a lock's file, which `_sign` wrote; None where it does not say."""
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
-        process, host = int(said["process"]), str(said["host"])
+        return int(said["process"]), str(said["host"])
     except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _named(signed: tuple[int, str] | None) -> str:
+    if signed is None:
         return "another qbench process"
+    process, host = signed
     if (process, host) == (os.getpid(), socket.gethostname()):
         return "another thread of this process"
     return f"another qbench process ({process}{'' if host == socket.gethostname() else f' on {host}'})"

@@ -142,9 +142,8 @@ def _is_attribute(tokens: Sequence[Token], amount: Amount) -> bool:
     joined = k < amount.last and tokens[k].text in HYPHENS
     if not joined or amount.unit.family == "ratio":
         return False
-    after = tokens[amount.last] if amount.last < len(tokens) else None
-    named = after is not None and after.kind == "word" and after.low not in FUNCTION_WORDS | VERBS
-    return named or not _is_fold(tokens, amount)
+    describes = amount.last < len(tokens) and _has_object(tokens, amount.last - 1)
+    return describes or not _is_fold(tokens, amount)
 
 
 def _is_fold(tokens: Sequence[Token], amount: Amount) -> bool:

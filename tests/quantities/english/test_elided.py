@@ -12,9 +12,13 @@ def read(text):
     return [(q.value, q.unit) for q in RULES.extract(text)]
 
 
+def read_with_binder(text):
+    return [(q.value, q.unit) for q in WITH_BINDER.extract(text)]
+
+
 def parts(text):
     """Values and units in turn, as the binder leaves them."""
-    return [part for q in WITH_BINDER.extract(text) for part in (q.value, q.unit)]
+    return [part for pair in read_with_binder(text) for part in pair]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +143,7 @@ def test_what_a_number_does_not_count_is_no_unit_of_it(text, expected):
     ],
 )
 def test_notes_in_brackets_part_no_list(text, expected):
-    found = [(quantity.value, quantity.unit) for quantity in WITH_BINDER.extract(text)]
+    found = read_with_binder(text)
     assert [pair for pair in found if pair in expected] == expected
 
 
@@ -160,7 +164,7 @@ def test_notes_in_brackets_part_no_list(text, expected):
     ],
 )
 def test_numbers_that_are_said_alike(text, expected):
-    assert [(quantity.value, quantity.unit) for quantity in WITH_BINDER.extract(text)] == expected
+    assert read_with_binder(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -258,7 +262,7 @@ def test_what_a_number_counts(text, expected):
     ],
 )
 def test_bare_numbers_in_a_period(text, expected):
-    assert [(quantity.value, quantity.unit) for quantity in WITH_BINDER.extract(text)] == expected
+    assert read_with_binder(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -272,7 +276,7 @@ def test_bare_numbers_in_a_period(text, expected):
     ],
 )
 def test_bounds_of_one_thing_share_their_unit(text, expected):
-    assert [(quantity.value, quantity.unit) for quantity in WITH_BINDER.extract(text)] == expected
+    assert read_with_binder(text) == expected
 
 
 def test_an_elided_period_has_its_place():

@@ -37,6 +37,7 @@ _FINITE = frozenset({"VBD", "VBZ", "VBP"})
 _VERBAL = _FINITE | {"VBN", "VB", "MD"}
 _CONTENT = frozenset({*NOUN_TAGS, "JJ", "JJS", "VBN", "VBG", "AFX"})
 _IN_PHRASE = _CONTENT | {"JJR", "HYPH", "DT", "PRP$", "POS"}
+_COUNTED = frozenset({*NOUN_TAGS, "JJ", "VBN"})
 _DETERMINERS = frozenset({"DT", "PRP$"})
 _EMPTY = DATES | TIMES | {"noon", "midnight"}
 
@@ -111,7 +112,7 @@ def _counted(sentence: Sentence) -> Iterator[range]:
 def _counts(sentence: Sentence, n: int) -> bool:
     """Whether mention n counts things that it names itself, if only by an adjective: "6 normal and 6 ill men"."""
     mention = sentence.mentions[n]
-    return mention.family == "count" and sentence.parse.tags[mention.last - 1] in (*NOUN_TAGS, "JJ", "VBN")
+    return mention.family == "count" and sentence.parse.tags[mention.last - 1] in _COUNTED
 
 
 def _own_counts(sentence: Sentence, counts: range, found: list[Concept]) -> None:
