@@ -8,7 +8,8 @@ and one worker, or as many as --workers says where a step takes workers. Seconds
 system, with worker processes), which other work on the machine changes little; memory is the largest resident size of
 one process; bytes are those of the step's output. The slope of a step is the exponent b of seconds = a * sentences **
 b between two sizes: 1 is linear. A folder keeps what is made, so that a repeated run makes only what is missing, and
-prints the figures of a former one from FOLDER/growth.json. With --given the index takes the quantities that `qbench
+prints the figures of a former one from FOLDER/growth.json. A step that was cut off goes on where `qbench` does, and
+what it had used is added. With --given the index takes the quantities that `qbench
 synth` states, and the board those of the benchmark, so that larger sizes are cheap; what reads sentences is then left
 out.
 """
@@ -114,7 +115,7 @@ def run(folder: Path, size: int, done: set[str], given: bool, workers: int, max_
         del commands["describe"], commands["mine-paraphrases"]
     for step, words in commands.items():
         if step not in done:
-            seconds, mb, wall = measured(words)
+            seconds, mb, wall = measured(words, so_far=folder / f"{step}.so-far.json")
             written = size_of(Path(words[words.index("-o") + 1]))
             most = max_pairs if step == "gen-queries" else None
             yield Step(step, size, seconds, mb, written, wall=wall, workers=workers, max_pairs=most)
@@ -122,7 +123,7 @@ def run(folder: Path, size: int, done: set[str], given: bool, workers: int, max_
         systems = [word for system in SYSTEMS for word in ("--systems", system)]
         words = ["leaderboard", place["benchmark"], "-o", place["board"], "--conditions", "given", *those, *systems]
         words += ["--document-quantities", "stored"] if given else []
-        seconds, mb, wall = measured(words)
+        seconds, mb, wall = measured(words, so_far=folder / "leaderboard.so-far.json")
         yield Step("leaderboard", size, seconds, mb, size_of(place["board"] / "indexes"), wall=wall, workers=workers)
         for row in json.loads((place["board"] / "leaderboard.json").read_text())["rows"]:
             cost = row["cost"]
@@ -143,27 +144,60 @@ def write_facts(path: Path, rows: int) -> None:
             )
 
 
-def measured(words: list[Any], memory: str = "VmHWM:") -> tuple[float, float, float]:
+def measured(words: list[Any], memory: str = "VmHWM:", so_far: Path | None = None) -> tuple[float, float, float]:
     """Processor seconds of a command, its largest process in MB, and seconds by the clock.
 
     Memory is looked at twenty times a second: VmHWM tells the most so far, another line what there is just then.
+    What runs that were cut off have used stands in `so_far`, written every ten seconds, and is added.
     """
-    began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.perf_counter()
+    spent = [0.0, 0.0, 0.0] if so_far is None or not so_far.exists() else json.loads(so_far.read_text())
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
             [sys.executable, "-m", "qbench", *map(str, words)],
             stdout=said, stderr=subprocess.STDOUT, env={**os.environ, **THREADS, "QBENCH_LOG": "off"},
         )  # fmt: skip
-        largest = 0.0
+        before, largest, noted = resource.getrusage(resource.RUSAGE_CHILDREN), spent[1], began
         while process.poll() is None:
             largest = max(largest, peak(process.pid, memory))
+            if so_far and (now := time.perf_counter()) - noted > 10:
+                note(so_far, [spent[0] + processor_seconds(process.pid), largest, spent[2] + now - began])
+                noted = now
             time.sleep(0.05)
         if process.returncode:
             said.seek(0)
             raise SystemExit(f"{words[0]}: {said.read().decode()}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     busy = (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
-    return busy, largest, time.perf_counter() - began
+    if so_far:
+        so_far.unlink(missing_ok=True)
+    return spent[0] + busy, largest, spent[2] + time.perf_counter() - began
+
+
+def note(path: Path, figures: list[float]) -> None:
+    """Write figures so that a kill leaves the old ones or the new ones."""
+    made = path.with_suffix(".new")
+    made.write_text(json.dumps(figures))
+    made.replace(path)
+
+
+def processor_seconds(pid: int) -> float:
+    """Of a process and its children, with those that have ended."""
+    ticks = 0
+    for each in (str(pid), *children(pid)):
+        with suppress(OSError, IndexError):
+            times = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[11:15]
+            ticks += sum(map(int, times))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def children(pid: int) -> list[str]:
+    """Processes that a process began, whichever of its threads did."""
+    found = []
+    for those in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            found += those.read_text().split()
+    return found
 
 
 def peak(pid: int, memory: str) -> float:
@@ -173,16 +207,11 @@ def peak(pid: int, memory: str) -> float:
         pid: the process.
         memory: the line of its status that says it: VmHWM, the largest resident size so far, or another.
     """
-    sizes, processes = [0.0], [str(pid)]
-    for children in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):
-            processes += children.read_text().split()
-    for each in processes:
-        try:
+    sizes = [0.0]
+    for each in (str(pid), *children(pid)):
+        with suppress(OSError, IndexError):
             text = Path(f"/proc/{each}/status").read_text()
             sizes.append(int(text.partition(memory)[2].split()[0]) / 1000)
-        except (OSError, IndexError):
-            continue
     return max(sizes)
 
 
