@@ -26,7 +26,7 @@ REVISIONS: dict[str, int] = {
     "import": 2,
     "mask": 1,
     "relax": 2,
-    "generation": 14,
+    "generation": 15,
     "expansion": 3,
     "synthesis": 5,
     "grounding": 3,

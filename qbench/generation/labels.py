@@ -16,6 +16,7 @@ from qbench.generation.evidence import UNSCALED
 from qbench.generation.gists import unmeasured
 from qbench.generation.mentions import Mentions
 from qbench.generation.options import GenerationOptions
+from qbench.generation.rounding import rows_same_as_written, same_as_written
 from qbench.number_sets import in_both, sorted_set
 from qbench.quantities.codes import COMPARATOR_CODES
 from qbench.quantities.concept_match import concept_grade, stated_concept
@@ -263,13 +264,15 @@ def _codes(condition: Condition, rows: NDArray[np.int64], mentions: Mentions) ->
     bounds = np.array([condition.base_value, condition.base_high])
     beside = np.abs(low[about, None] - bounds) <= RELATIVE_TOLERANCE * np.abs(bounds)
     codes[about[beside.any(axis=1)]] = UNDECIDED
+    codes[rows_same_as_written(condition, rows, mentions)] = UNDECIDED
     return codes
 
 
 def meets(quantity: Quantity, condition: Condition) -> bool | None:
     """Whether a mention meets a condition by unit, value and change; None if undecided.
 
-    A mention that is only about as much as a bound of the condition leaves it open. Otherwise these are the answers of
+    A mention that is only about as much as a bound of the condition leaves it open, as does one in another unit that is
+    the same as far as it is written. Otherwise these are the answers of
     `qbench.quantities.conditions.verdict`, worked out in another way: the values that the mention allows and those that
     the condition allows are two intervals, and one lies inside the other, apart from it, or neither.
     """
@@ -279,6 +282,8 @@ def meets(quantity: Quantity, condition: Condition) -> bool | None:
     if comparator == "~" and 0 in (
         _side(quantity.base_value, mark) for mark in (condition.base_value, condition.base_high)
     ):
+        return None
+    if same_as_written(quantity, condition):
         return None
     low, low_open = (-inf, False) if comparator in ("<", "<=") else (quantity.base_value, comparator == ">")
     high, high_open = (inf, False) if comparator in (">", ">=") else (quantity.base_high, comparator == "<")
