@@ -33,17 +33,26 @@ def _phone(tokens: Sequence[Token], number: Number) -> int | None:
 
 
 def _international(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "+358 20 555 0123": a plus, the code of a country, and groups of figures parted by spaces."""
+    """ "+358 20 555 0123", "+44 (0)20 5555-0123": a plus, the code of a country, and groups of figures."""
     first, last = number.first, number.first + 1
     plus = first > 0 and tokens[first - 1].text == "+" and glued(tokens[first - 1], tokens[first])
     if not plus or not tokens[first].text.isdecimal() or len(tokens[first].text) > 3:
         return None
-    while last < len(tokens) and tokens[last].text.isdecimal() and 2 <= len(tokens[last].text) <= 8:
-        if tokens[last].start - tokens[last - 1].end != 1:
+    groups = [tokens[first].text]
+    while last < len(tokens):
+        if [t.text for t in tokens[last : last + 3]] == ["(", "0", ")"]:
+            last += 3
+        group = last + (tokens[last].text in ("-", ".", "–") and glued(tokens[last - 1], tokens[last]))
+        if group >= len(tokens) or not _continues_phone(tokens[group - 1], tokens[group]):
             break
-        last += 1
-    figures = sum(len(token.text) for token in tokens[first:last])
-    return last if last - first >= _GROUPS_OF_PHONE and figures >= _FIGURES_OF_PHONE else None
+        groups.append(tokens[group].text)
+        last = group + 1
+    return last if len(groups) >= _GROUPS_OF_PHONE and len("".join(groups)) >= _FIGURES_OF_PHONE else None
+
+
+def _continues_phone(before: Token, group: Token) -> bool:
+    near = group.start - before.end <= 1
+    return near and group.text.isdecimal() and (2 <= len(group.text) <= 8 or group.text == "0")
 
 
 _GROUPS_OF_PHONE, _FIGURES_OF_PHONE = 3, 8
@@ -122,6 +131,9 @@ def _postcode(tokens: Sequence[Token], number: Number) -> int | None:
     text = tokens[first].text
     if first < 3 or len(text) != 5 or not text.isdecimal():
         return None
+    place = [tokens[first - 3].low in _AT, tokens[first - 2].text.istitle(), tokens[first - 1].text == "("]
+    if all(place) and last < len(tokens) and tokens[last].text == ")":
+        return last  # "in Munich (80331)"
     if "".join(t.text for t in tokens[max(0, first - 4) : first]) == "D.C.":
         return _end_of_postcode(tokens, last)
     if tokens[first - 1].text in _STATES:
@@ -130,6 +142,9 @@ def _postcode(tokens: Sequence[Token], number: Number) -> int | None:
         words = _STATE_NAMES.get(tokens[first - 1].text, ())
         state = any(_names_state(tokens, first - len(name), name) for name in words)
     return _end_of_postcode(tokens, last) if state else None
+
+
+_AT = frozenset("in at near of from to".split())
 
 
 def _names_state(tokens: Sequence[Token], k: int, name: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from qbench.quantities.english.ages import is_age, is_time_of_life, of_cohort
 from qbench.quantities.english.ambiguity import resolve, scaled
-from qbench.quantities.english.dates import is_year, names_a_year
+from qbench.quantities.english.dates import is_earlier, is_year, names_a_year
 from qbench.quantities.english.lexicon import FRACTION_MARKS
 from qbench.quantities.english.names import names_model
 from qbench.quantities.english.notquantity import excluded_until
@@ -461,7 +461,7 @@ def _signed(tokens: Sequence[Token], amount: Amount) -> Amount:
 
 
 def _is_heading(tokens: Sequence[Token], number: Number, unit: Unit, last: int) -> bool:
-    """Whether the word after a number is no unit of it: "157,000 week ago", "its 1986 year", "the 1985 share".
+    """Whether the word after a number is no unit of it: "5.6 mln year earlier", "its 1986 year", "the 1985 share".
 
     A singular after such a number belongs to something else than the number.
     """
@@ -470,8 +470,7 @@ def _is_heading(tokens: Sequence[Token], number: Number, unit: Unit, last: int) 
         return False
     if len(word.text) < 3 or (word.low != unit.name and word.low not in ("shr", "qtr")):
         return False
-    ago = last < len(tokens) and tokens[last].low == "ago" and number.value > 1
-    return ago or (not number.scaled and names_a_year(tokens, number.first))
+    return is_earlier(tokens, number, last) or (not number.scaled and names_a_year(tokens, number.first))
 
 
 def _runs_on(tokens: Sequence[Token], number: Number) -> bool:

@@ -73,7 +73,8 @@ def noun_change(tokens: Sequence[Token], amount: Amount, first: int, floor: int,
         first: the first token of the amount and of the words that bound it.
         floor: where the amount before it ends.
     """
-    return _noun_after(tokens, amount, parse) or _noun_before(tokens, amount, first, floor, parse)
+    told = _noun_after(tokens, amount, parse) or _of_sum(tokens, amount)
+    return told or _noun_before(tokens, amount, first, floor, parse)
 
 
 def _noun_after(tokens: Sequence[Token], amount: Amount, parse: Parse | None) -> Change:
@@ -95,11 +96,33 @@ def _noun_after(tokens: Sequence[Token], amount: Amount, parse: Parse | None) ->
     return ""
 
 
+def _of_sum(tokens: Sequence[Token], amount: Amount) -> Change:
+    """ "$9 billion in military spending cuts", "40 megawatts of load reductions": sums of cuts and rises."""
+    k, family = amount.last, amount.unit.family
+    if k >= len(tokens) or tokens[k].low not in ("in", "of") or family in _NO_SUMS:
+        return ""
+    for j in range(k + 1, min(len(tokens), k + 2 + _WORDS_OF_SUM)):
+        if tokens[j].low in _SUMS:
+            ends = j + 1 >= len(tokens) or tokens[j + 1].kind != "word" or tokens[j + 1].low in FUNCTION_WORDS | VERBS
+            return CHANGE_NOUNS[tokens[j].low] if ends else ""
+        if tokens[j].text != "-" and (tokens[j].kind != "word" or tokens[j].low in FUNCTION_WORDS):
+            return ""
+    return ""
+
+
+_SUMS = frozenset("cuts reductions decreases increases hikes raises".split())
+_NO_SUMS = frozenset(("", "count", "time", "date", "age", "ratio"))
+_WORDS_OF_SUM = 4
+"""Words between "in" and "cuts" at most."""
+
+
 def _ends_phrase(tokens: Sequence[Token], k: int, parse: Parse | None) -> bool:
     """Whether the noun at k is the head of its phrase, and a noun: no "growth fund", no "sales of 5 tonnes fall"."""
     if parse is not None and parse.tags[k] and not parse.tags[k].startswith(("NN", "JJ")):
         return False
     after = tokens[k + 1] if k + 1 < len(tokens) else None
+    if after is not None and after.text == "-" and k + 2 < len(tokens) and tokens[k + 2].low == "to":
+        return False  # "67 cut-to-length machines"
     if after is None or after.kind != "word" or after.low in FUNCTION_WORDS or after.low in VERBS:
         return True
     return parse is not None and not parse.tags[k + 1].startswith(("NN", "JJ", "CD"))

@@ -89,7 +89,7 @@ def _change(
     family, floor = amount.unit.family, max(ends[0], first - REACH)
     if told := _paced(tokens, amount, first, parse) or _passive(tokens, amount):
         return told
-    if family in ("date", "age"):
+    if family in ("date", "age") or (family == "length" and _is_extent(tokens, amount)):
         return ""
     k = amount.first - 1
     if k >= floor and tokens[k].low == "at":
@@ -118,6 +118,14 @@ def _change(
             # "grew sales by 35%", "raised its dividend 7% to 60 cents"
             return _far_verb(tokens, k, max(ends[1], k - FAR) if by else floor, parse, by=by)
     return _afterwards(tokens, amount)
+
+
+def _is_extent(tokens: Sequence[Token], amount: Amount) -> bool:
+    """Whether a length says how large something is: "grows 6-8 feet high"."""
+    return amount.last < len(tokens) and tokens[amount.last].low in _EXTENTS
+
+
+_EXTENTS = frozenset("high tall wide deep long thick across".split())
 
 
 def _places(tokens: Sequence[Token], j: int) -> bool:

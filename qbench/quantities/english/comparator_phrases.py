@@ -47,7 +47,7 @@ _BEFORE: dict[MentionComparator, str] = {
     ">=": "at least|at the least|easily|floor of|a floor of|at the very least|minimum of|a minimum of|"
     "at a minimum|a minimum|minimum|min|min .|"
     "a min of|min of|minimum :|min :|min . :|starting at|starting from|since|≥|⩾|≧|> =|"
-    "= >|> / =|> or =|> and =|as little as|as few as|as early as|from at least|"
+    "= >|> / =|> or =|> and =|as little as|as few as|as early as|as soon as|from at least|"
     "atleast|as low as|as cheap as|"
     "priced from|prices from|fares from|rates from|starts from|start from|starts at|start at|begins at|available from|"
     "cost from|costs from|costing from|retails from|retailing from",
@@ -210,5 +210,43 @@ _TURNED: dict[str, MentionComparator] = {
     "⩾": "<=",
     "≧": "<=",
 }
+
+
+def is_capped(tokens: Sequence[Token], first: int) -> bool:
+    """Whether the number at token `first` is what something is capped at: "caps withdrawals at 500 euros"."""
+    k = first - 1
+    if k < 1 or tokens[k].low != "at":
+        return False
+    for j in range(k - 1, max(0, k - _CAPPED) - 1, -1):
+        if tokens[j].low in _CAPPING:
+            return True
+        if tokens[j].kind != "word":
+            return False
+    return False
+
+
+_CAPPING = frozenset("cap caps capped capping".split())
+_CAPPED = 7
+"""Words between "caps" and "at" at most."""
 _CHAINED = 4
 """Words between the marks of a chained inequality at most."""
+
+RISES_TO = frozenset(
+    "back add adds adding added went goes going gone moved pushed bumped brought shot jumped ran bringing catch "
+    "caught stand stands stood lead leading led own owned come came coming grew rounded rounding tick ticks "
+    "ticked edge edges edged creep creeps crept inched sent bid drove drives rose climbed step steps stepped "
+    "stepping top topping it scale scaled scaling ramp ramped upgrade upgraded".split()
+)
+"""Words before "up to" that make it a direction."""
+SECTIONS = frozenset(
+    "category categories heading headings section sections title titles name names agreement agreements "
+    "contract contracts program programs programme programmes brand brands label labels rule rules theme "
+    "themes manager managers coach coaches government governments president presidents clause clauses policy "
+    "policies plan plans law laws treaty treaties scheme schemes statute statutes provision provisions "
+    "paragraph paragraphs scenario scenarios regime regimes licence licences license licenses arrangement "
+    "arrangements directive directives roof roofs umbrella flag flags banner banners facility facilities act "
+    "acts".split()
+)
+"""What something stands "under" without being less than it."""
+FEW_SECTIONS = 20
+"""How many of them something may stand under."""

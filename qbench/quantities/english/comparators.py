@@ -12,14 +12,18 @@ from qbench.quantities.english.changes import read_changes
 from qbench.quantities.english.comparator_phrases import (
     DATE_ONLY,
     DEGREES,
+    FEW_SECTIONS,
     LESS,
     MORE,
     NEGATIONS,
+    RISES_TO,
+    SECTIONS,
     SWIFT,
     Phrase,
     after,
     before,
     chained,
+    is_capped,
 )
 from qbench.quantities.english.comparator_sharing import is_listed, of_other_group, of_other_year, restates, spans_ages
 from qbench.quantities.english.denials import excludes, is_denied_verb
@@ -46,23 +50,11 @@ BRIDGES = frozenset(
     "requiring needing costing weighing taking lasting paying having".split()
 )
 """Words that may stand between a negation and a phrase: "should not be more than 5"."""
-SECTIONS = frozenset(
-    "categories category headings heading sections section titles title names name agreements agreement contracts "
-    "contract programs brands brand labels label rules themes managers coaches governments presidents".split()
-)
-"""What something stands "under" without being less than it."""
 TELLING = frozenset(
     "film films movie movies story stories book books novel novels tale tales documentary comedy drama series article "
     "articles question questions talk talks song songs news report reports joke jokes all".split()
 )
 """What is "about" two boys without being roughly two of them."""
-RISES_TO = frozenset(
-    "back add adds adding added went goes going gone moved pushed bumped brought shot jumped ran bringing catch "
-    "caught stand stands stood lead leading led own owned come came coming grew rounded rounding tick ticks "
-    "ticked edge edges edged creep creeps crept inched sent bid drove drives rose climbed step steps stepped "
-    "stepping top topping it scale scaled scaling ramp ramped upgrade upgraded".split()
-)
-"""Words before "up to" that make it a direction."""
 DURATION_LEADS = frozenset(
     "for in of after takes took take taken taking lasting lasted lasts lived spent spend spending spans spanning "
     "spanned with from to is was are were be been has have had at by than and or just well slightly only now "
@@ -98,8 +90,9 @@ def read_comparators(tokens: Sequence[Token], amounts: Sequence[Amount], parse: 
         if lead is None and previous[1] < amounts[k - 1].first and previous[2] == amounts[k - 1].last:
             lead = previous[1]
         if own == "=" and restates(tokens, amounts[k - 1], amounts[k]):
-            # "about 60 miles (97 km)": the exact-looking restatement is no longer approximate.
-            comparators[k], lead = (previous[0] if previous[0] in NEGATED else "=", first, last), None
+            # "about 60 miles (97 km)": the exact-looking restatement is no longer approximate; "or 97 km" is.
+            kept = previous[0] in NEGATED or "or" in (t.low for t in tokens[amounts[k - 1].last : amounts[k].first])
+            comparators[k], lead = (previous[0] if kept else "=", first, last), None
         elif own == "=" and _goes_on(tokens, amounts[k - 1], amounts[k], previous[0], lead):
             comparators[k] = previous[0], first, last
         else:
@@ -151,6 +144,8 @@ def _before(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator,
         if not end or tokens[end - 1].low not in skipped:
             break
         end -= 1
+    if is_capped(tokens, amount.first) and not is_date:
+        return "<=", amount.first
     return _within(tokens, amount) or _extreme(tokens, amount)
 
 
@@ -244,7 +239,7 @@ _EXTREMES: dict[str, MentionComparator] = {"maximum": "<=", "max": "<=", "minimu
 _WITHIN_SUBJECT = frozenset("of the this that these those for in at on to by under we it they our its and".split())
 _LISTING = frozenset(("and", "or", ","))
 """Words before "maximum" that make it one of several: "threshold, target and maximum awards were 0, 1 and 2"."""
-_HAVING = frozenset("have has had could may amount".split())
+_HAVING = frozenset("have has had could may would will should must amount".split())
 _LONGEST_SUBJECT = 14
 """Tokens of a subject before its verb at most."""
 
@@ -311,7 +306,8 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
     if phrase == ("over",):
         return not _is_span(tokens, amount, end) and (unit.family != "time" or _lasts(tokens, first, end, amount))
     if phrase in (("under",), ("within",)):
-        return following not in SECTIONS and unit.name not in SECTIONS
+        few = amount.number.value <= FEW_SECTIONS and unit.name.rpartition(" ")[2] in SECTIONS
+        return following not in SECTIONS and not few
     if phrase == ("near",):
         return unit.family != "count"
     if phrase == ("about",) and lead is not None and lead.low in TELLING and amount.number.value < 20:

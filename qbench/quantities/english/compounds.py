@@ -149,7 +149,7 @@ class CompoundReader:
         elif tokens[k].kind != "word" or tokens[k].low in _NO_NOUNS:
             return None
         else:
-            match, name, end = None, singular(tokens[k].low), k + 1
+            match, (name, end) = None, _joined_noun(tokens, k) if sign == "per" else (singular(tokens[k].low), k + 1)
         if sign in ("a", "an", "each", "every") and not _is_rate(tokens, name, end, j):
             return None
         # Only a bare noun may follow "/" where both sides are words ("men/women" is no rate).
@@ -219,6 +219,27 @@ _TIMES = frozenset("once twice thrice times".split())
 
 _FOR_HOW_LONG = frozenset("throughout until consistently orally thereafter alone plus versus vs".split())
 """Words that may follow "20 mg daily" and are named by no such adverb."""
+
+
+def _joined_noun(tokens: Sequence[Token], k: int) -> tuple[str, int]:
+    """The noun at token k, with what a hyphen makes it describe ("weather-related delay"), and the next token."""
+    j = k + 1
+    while j + 1 < len(tokens) and tokens[j].text in HYPHENS and glued(tokens[j - 1], tokens[j]):
+        j += 2
+    end = j
+    while end < len(tokens) and end - j < _WORDS_OF_SUBSTANCE and _may_name(tokens[end]):
+        end += 1
+    if end == j or j == k + 1:
+        return singular(tokens[k].low), k + 1
+    words = [tokens[k].low]
+    for n in range(k + 1, end):
+        joined = glued(tokens[n - 1], tokens[n])
+        words.append(tokens[n].low if joined else f" {tokens[n].low}")
+    return singular("".join(words)), end
+
+
+def _may_name(token: Token) -> bool:
+    return token.kind == "word" and token.low not in _NO_NOUNS and not token.low.endswith("ed")
 
 
 def _abbreviated(tokens: Sequence[Token], k: int, *, slash: bool) -> tuple[str, int] | None:

@@ -295,7 +295,12 @@ def _last_day(tokens: Sequence[Token], last: int) -> int:
     after = tokens[last + 2] if last + 2 < len(tokens) else None
     counts = after is not None and after.text.islower() and after.low not in FUNCTION_WORDS | VERBS | _RELATIVE
     percent = after is not None and after.text in "%°"
-    return last if percent or (counts and tokens[last].text not in "-–—/") else last + 2
+    sure = tokens[last].text in _DAYS_APART or (after is not None and after.low == "period")
+    return last if percent or (counts and not sure) else last + 2
+
+
+_DAYS_APART = ("-", "–", "—", "/", "through")
+"""What stands between two days, whatever follows: "the March 11 through 20 sales"."""
 
 
 _RELATIVE = frozenset("last this next each every inclusive".split())
@@ -325,6 +330,16 @@ def _is_lifetime(tokens: Sequence[Token], first: int) -> bool:
 
 
 _LONGEST_LIFE = 120
+
+
+def is_earlier(tokens: Sequence[Token], number: Number, k: int) -> bool:
+    """Whether token k and the singular before it only say when: "157,000 week ago", "5.6 mln year earlier"."""
+    after = tokens[k].low if k < len(tokens) else ""
+    return (after == "ago" and number.value > 1) or (after == "earlier" and number.value > _YEARS)
+
+
+_YEARS = 1000
+"""From here on a number counts no years by which something is earlier."""
 
 
 def _era(tokens: Sequence[Token], number: Number) -> int | None:

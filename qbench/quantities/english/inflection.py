@@ -41,6 +41,7 @@ _IRREGULAR = {
     "vertebrae": "vertebra", "larvae": "larva", "ova": "ovum", "matrices": "matrix", "vertices": "vertex",
     "cargoes": "cargo", "potatoes": "potato", "tomatoes": "tomato", "heroes": "hero", "vetoes": "veto",
     "torpedoes": "torpedo", "mosquitoes": "mosquito", "volcanoes": "volcano", "echoes": "echo", "quizzes": "quiz",
+    "buses": "bus", "minibuses": "minibus", "gases": "gas", "lenses": "lens", "biases": "bias", "atlases": "atlas",
     "attorneys general": "attorney general", "cpus": "cpu", "gpus": "gpu", "menus": "menu", "gurus": "guru",
 }  # fmt: skip
 _IRREGULAR |= {
@@ -50,6 +51,11 @@ _IRREGULAR |= {
         "caddie cache tranche niche ache headache toothache avalanche moustache quiche creche psyche cliche "
         "brioche".split()
     )
+}
+_IRREGULAR |= {
+    f"{noun}es": noun
+    for noun in "virus campus bonus status census sinus fetus foetus chorus circus surplus genius walrus canvas alias "
+    "iris syllabus exodus prospectus consensus octopus platypus apparatus focus".split()
 }
 _PLURALS = {single: plural for plural, single in _IRREGULAR.items()} | {"staff": "staff", "personnel": "personnel"}
 _SINGULAR_S = ("ss", "us", "is", "sis", "news", "series", "species")

@@ -270,12 +270,19 @@ def _named_in_words(tokens: Sequence[Token], number: Number) -> int | None:
     first = number.first
     if not (number.written and first and number.last == first + 1 and tokens[first].text.istitle()):
         return None
-    before = tokens[first - 1]
+    before, after = tokens[first - 1], tokens[number.last] if number.last < len(tokens) else None
+    if before.text == "The" and after is not None and after.text.istitle() and not _opens(tokens, first - 1):
+        return number.last  # "in The Seven Husbands"
     if before.low == "of" and first > 1 and tokens[first - 2].text == "Group":
         return number.last
     if before.kind != "word" or not before.text.istitle() or before.low in FUNCTION_WORDS or len(before.text) < 3:
         return None
     return None if _all_capitalised(tokens, first) else number.last
+
+
+def _opens(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k is the first of a sentence."""
+    return not k or tokens[k - 1].text in ".:;?!"
 
 
 def _model(tokens: Sequence[Token], number: Number) -> int | None:

@@ -13,6 +13,7 @@ from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.composites import PROPORTION
 from qbench.quantities.english.compounds import UnitMatch
+from qbench.quantities.english.dates import is_earlier
 from qbench.quantities.english.inflection import singular
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, MONTHS, VERBS
 from qbench.quantities.english.numbers import Number
@@ -60,14 +61,17 @@ def count_nouns(
             counted.append(amount)
             continue
         if (amount.bare and amount.number.rule not in (RATIO, NIL)) or (amount.year and may_be_counted(tokens, amount)):
-            limit = amounts[position + 1].first if position + 1 < len(amounts) else len(tokens)
-            noun = None if parse is None else _by_tags(tokens, amount, limit, units, parse)
+            size = _size_between(tokens, amounts, position)
+            following = position + 1 + (size is not None)
+            limit = amounts[following].first if following < len(amounts) else len(tokens)
+            counting = amount if size is None else replace(amount, last=size.last)
+            noun = None if parse is None else _by_tags(tokens, counting, limit, units, parse)
             if noun is None and (parse is None or amount.year):
                 noun = _by_words(tokens, amount.number, units)  # a parser may take the noun after a year for a verb
             if noun is not None:
                 # "three thousand tests per day"
                 unit, last, span = forms.compound(tokens, text, *noun)
-                if past_brackets(tokens, amount.last) is not None:
+                if size is not None or past_brackets(tokens, amount.last) is not None:
                     last = amount.last  # "12 (27 %) patients"
                 amount = replace(amount, unit=unit, last=last, unit_span=span, how=(*amount.how, "noun unit"))
                 if amount.number.rule == "indefinite plural" and amount.number.last - amount.number.first == 1:
@@ -76,6 +80,15 @@ def count_nouns(
                 continue
         counted.append(amount)
     return counted
+
+
+def _size_between(tokens: Sequence[Token], amounts: Sequence[Amount], position: int) -> Amount | None:
+    """The amount right behind another that only says how large what that counts is: "four 90-minute lectures"."""
+    if position + 1 >= len(amounts) or amounts[position + 1].first != amounts[position].last:
+        return None
+    size, k = amounts[position + 1], amounts[position + 1].number.last
+    joined = k < len(tokens) and tokens[k].text in HYPHENS and size.unit.family not in ("", "count", "date")
+    return size if joined else None
 
 
 def _says_nothing(tokens: Sequence[Token], amount: Amount) -> bool:
@@ -142,10 +155,18 @@ def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, 
         while j < limit and (parse.tags[j] in DETERMINERS or tokens[j].low == "all"):
             j += 1
     found = _phrase(tokens, amount, j, limit, units, parse, many=of)
+    if found is not None and _suspended(tokens, found[1], limit):
+        found = _phrase(tokens, amount, found[1] + 2, limit, units, parse, many=of)
     head = None if of else _modified(tokens, amount, j, limit, parse)
     if head is None or (found is not None and found[1] == head + 1):
         return found
     return _noun_phrase(tokens, j, head, units, parse)
+
+
+def _suspended(tokens: Sequence[Token], k: int, limit: int) -> bool:
+    """Whether a hyphen at token k stands for a word said later: "60 age- and sex-matched controls"."""
+    hyphen = k + 1 < limit and tokens[k].text in HYPHENS and glued(tokens[k - 1], tokens[k])
+    return hyphen and tokens[k + 1].low in ("and", "or")
 
 
 def _modified(tokens: Sequence[Token], amount: Amount, j: int, limit: int, parse: Parse) -> int | None:
@@ -287,7 +308,7 @@ def _counted(tokens: Sequence[Token], amount: Amount, head: int, parse: Parse, *
 
 def _is_when(tokens: Sequence[Token], amount: Amount, head: int) -> bool:
     """Whether the noun only says when: "157,000 week ago", "40 a share versus nine last year"."""
-    if head + 1 < len(tokens) and tokens[head + 1].low == "ago":
+    if head + 1 < len(tokens) and (tokens[head + 1].low == "ago" or is_earlier(tokens, amount.number, head + 1)):
         return True
     first = amount.number.last
     return head == first + 1 and tokens[first].low in ("last", "this", "next") and tokens[head].low in _PERIODS

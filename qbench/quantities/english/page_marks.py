@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from qbench.quantities.english.dates import chain_of_numbers, is_month
 from qbench.quantities.english.numbers import Number
 from qbench.quantities.english.tokens import Token, glued
 
@@ -74,6 +75,28 @@ def _list_mark(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     point = tokens[last].text == "." and not first and tokens[last + 1].text[:1].isupper()
     return last + 1 if closes or point else None
+
+
+def _bare_point(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "Pests: 2 Vine weevil. 3 Slugs": a point of a list without its mark, and another beside it; "^ 2 Hamilton"."""
+    first, last = number.first, number.last
+    if not _opens_point(tokens, first) or number.written:
+        return None
+    if first and tokens[first - 1].text == "^":
+        return last
+    value = int(tokens[first].text)
+    near = range(max(0, first - _FAR), min(len(tokens), first + _FAR))
+    beside = (k for k in near if tokens[k].text == str(value + (1 if k > first else -1)))
+    return last if any(k != first and _opens_point(tokens, k) for k in beside) else None
+
+
+def _opens_point(tokens: Sequence[Token], k: int) -> bool:
+    """Whether the number at token k stands between the end of a sentence and a capitalised word."""
+    opens = not k or tokens[k - 1].text in ".:^?!"
+    if not opens or not tokens[k].text.isdecimal() or len(tokens[k].text) > 2 or k + 1 >= len(tokens):
+        return False
+    word = tokens[k + 1]
+    return word.text.istitle() and len(word.text) > 1 and not glued(tokens[k], word) and not is_month(word)
 
 
 def counts_arm(tokens: Sequence[Token], number: Number) -> bool:
@@ -178,8 +201,11 @@ def _quoted(tokens: Sequence[Token], number: Number) -> int | None:
 
 
 def _page(tokens: Sequence[Token], number: Number) -> int | None:
-    """ "in cash. 26 ACME 2023 FORM 10-K": the number of a page at its foot, before the running title."""
+    """ "in cash. 26 ACME 2023 FORM 10-K": the number of a page at its foot, before the running title; "p. 88"."""
     first, last = number.first, number.last
+    if first > 1 and tokens[first - 2].text in ("p", "pp", "pg") and tokens[first - 1].text == ".":
+        whole = tokens[first].text.isdecimal() and number.value > 1
+        return last + 2 * (chain_of_numbers(tokens, first, "-–") > 1) if whole else None
     if number.written or not tokens[first].text.isdecimal() or len(tokens[first].text) > 3 or last >= len(tokens):
         return None
     if is_between_dashes(tokens, first, last):
@@ -242,4 +268,4 @@ _OPENING = frozenset(
 )
 """Words with which a note opens."""
 
-_RULES = (_citation, _list_mark, _footnote, _quoted, _page, _heading)
+_RULES = (_citation, _list_mark, _bare_point, _footnote, _quoted, _page, _heading)

@@ -214,6 +214,8 @@ def _may_join(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -
         return False
     if (joint.text in JOINERS) != hyphens and joint.low != "to":
         return False
+    if hyphens and b.last < len(tokens) and tokens[b.last].text == "=":
+        return False  # "20% - 8% = 12%"
     return hyphens or joint.low in _OPEN or tokens[b.first - 1].low in _BEFORE_HIGH
 
 

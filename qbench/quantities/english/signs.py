@@ -21,14 +21,20 @@ def is_negative(tokens: Sequence[Token], first: int, number: int) -> bool:
     if sign.low in ("minus", "negative"):
         before = tokens[first - 2] if first > 1 else None
         return before is None or not (before.kind == "number" or before.low in ("or", "/", "-"))
+    before = tokens[first - 2] if first > 1 else None
+    if sign.text == "−" and before is not None and (before.low in _TELLING or before.text in "(=:"):
+        return True  # "a mean of − 0.43", with a space
     if sign.text not in MINUSES or not glued(sign, tokens[first]) or _goes_up(tokens, first):
         return False
-    before = tokens[first - 2] if first > 1 else None
     if before is not None and before.low in ("minus", "negative"):
         return True
     if before is None or not glued(before, sign) or before.text in "(=,:[<>":
         return True
     return before.low == "to" and first > 2 and not glued(tokens[first - 3], before)  # "-1.9 to-1.4" has lost a space
+
+
+_TELLING = frozenset("mean median average was were is are be of at to by from than and about".split())
+"""Words after which a minus sign is one of the number, whatever stands between them."""
 
 
 def _goes_up(tokens: Sequence[Token], first: int) -> bool:

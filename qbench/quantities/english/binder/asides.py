@@ -1,0 +1,73 @@
+"""Words that no concept has: of an aside ("net of tax"), and the opposite of what is compared ("profit vs loss")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+from qbench.quantities.english.concepts import MentionTokens
+from qbench.quantities.english.tokens import Token
+
+LONGEST = 14
+"""Tokens of an aside at most."""
+_OPENERS = (
+    ("net", "of"), ("excluding",), ("exclusive", "of"), ("after", "deducting"), ("before", "deducting"),
+    ("not", "including"), ("not", "counting"), ("less",),
+)  # fmt: skip
+"""What opens an aside that says what is left out."""
+_OPPOSITES = {
+    "loss": "profit profits income gain gains earnings",
+    "profit": "loss losses",
+    "deficit": "surplus surpluses",
+    "surplus": "deficit deficits",
+    "outflow": "inflow inflows",
+    "inflow": "outflow outflows",
+    "outflows": "inflow inflows",
+    "inflows": "outflow outflows",
+    "discharge": "charge",
+}
+_COMPARING = frozenset("vs versus against with from than".split())
+_BETWEEN = frozenset("a an the of net".split())
+_REACH = 5
+"""Tokens from a number back to the word that compares it at most."""
+
+
+def left_out(tokens: Sequence[Token], mentions: Sequence[MentionTokens], m: int, words: Set[int]) -> set[int]:
+    """Those of a mention's words that are not of its concept.
+
+    Args:
+        tokens: of the text.
+        mentions: in it.
+        m: index of the mention.
+        words: tokens that were found for it.
+
+    Returns:
+        the words to leave out; none where nothing else would be left.
+    """
+    outside = {k for k in words if _in_aside(tokens, k, mentions[m].number)}
+    outside |= _opposite(tokens, mentions[m].first, words)
+    return outside if outside < words else set()
+
+
+def _in_aside(tokens: Sequence[Token], k: int, number: int) -> bool:
+    """Whether token k stands in an aside between two marks that the number is no part of."""
+    stop = max(0, k - LONGEST)
+    start = next((j for j in range(k, stop, -1) if tokens[j - 1].text in ",("), None)
+    if start is None or not any(tuple(t.low for t in tokens[start : start + len(o)]) == o for o in _OPENERS):
+        return False
+    end = next((j for j in range(k + 1, min(len(tokens), k + LONGEST)) if tokens[j].text in ",)"), None)
+    return end is not None and not start <= number < end
+
+
+def _opposite(tokens: Sequence[Token], first: int, words: Set[int]) -> set[int]:
+    """The "profit" of "a profit of 8 cents vs a loss of 10", for the second number."""
+    k = first - 1
+    while k > 0 and first - k < _REACH and tokens[k].low in _BETWEEN:
+        k -= 1
+    opposites = _OPPOSITES.get(tokens[k].low, "").split() if k > 0 else []
+    j = k - 1
+    while j > 0 and k - j < _REACH and tokens[j].kind == "word" and tokens[j].low not in _COMPARING:
+        j -= 1
+    compares = tokens[j].low in _COMPARING or (tokens[j].low == "to" and tokens[j - 1].low == "compared")
+    if not opposites or not compares:
+        return set()
+    return {word for word in words if word < j and tokens[word].low in opposites}
