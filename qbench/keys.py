@@ -19,7 +19,7 @@ __all__ = ["REVISIONS", "key", "revision"]
 
 REVISIONS: dict[str, int] = {
     # Text
-    "extraction": 20,
+    "extraction": 21,
     "index": 2,
     "benchmark quantities": 1,
     # Benchmarks

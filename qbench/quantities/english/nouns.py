@@ -154,9 +154,9 @@ def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, 
         j += 1
         while j < limit and (parse.tags[j] in DETERMINERS or tokens[j].low == "all"):
             j += 1
+    if not of and _suspended(tokens, j + 1, limit):
+        j += 3
     found = _phrase(tokens, amount, j, limit, units, parse, many=of)
-    if found is not None and _suspended(tokens, found[1], limit):
-        found = _phrase(tokens, amount, found[1] + 2, limit, units, parse, many=of)
     head = None if of else _modified(tokens, amount, j, limit, parse)
     if head is None or (found is not None and found[1] == head + 1):
         return found

@@ -58,6 +58,16 @@ def changes(request):
         ("It ended a 5-year decline.", [""]),
         ("They ran a 9 km hike.", [""]),
         ("The increase in the number of 40 boats was slow.", [""]),
+        # sums of cuts and rises
+        ("The plan holds $9 billion in military spending cuts.", ["down"]),
+        ("It brings 40 megawatts of peak-load reductions.", ["down"]),
+        ("They face 30 euros in rent increases a month.", ["up"]),
+        ("It paid $9 million in tax cuts experts' fees.", [""]),
+        ("They met 9 times in cuts of the film.", [""]),
+        ("It sold 67 cut-to-length harvesters.", [""]),
+        # how large something is
+        ("The hedge grows 6-8 feet high.", [""]),
+        ("The hedge grew 6 feet.", ["up"]),
     ],
 )
 def test_changes(changes, text, expected):

@@ -192,6 +192,15 @@ def changes(text):
         ("lent up to an aggregate principal amount of $6 million", "<="),
         ("it weighs up to the old 5 kg", "="),
         ("5 kg or more than that", ">="),
+        # what is capped, and the least of what would be
+        ("it caps daily sales of milk at 5 litres", "<="),
+        ("it capped sales, at 5 litres a day", "="),
+        ("the minimum for groups would be 5 kg", ">="),
+        ("it may arrive as soon as 5 hours after the call", ">="),
+        # what something stands under
+        ("he sang under two presidents", "="),
+        ("losses were paid under 3 insurance policies", "="),
+        ("it signed under 500 contracts", "<"),
     ],
 )
 def test_comparator(text, comparator):
@@ -238,6 +247,8 @@ def test_comparator(text, comparator):
         ("The maximum was 4 in group I, which had 2 in May", ["<=", "="]),
         ("a parcel with 2 kg < w < 5 kg and 3 ≤ h ≤ 6 mm", [">", "<", ">=", "<="]),
         ("5 kg > the load of 3 kg", ["=", "="]),
+        ("The wall is roughly 60 m or 197 ft long", ["~", "~"]),
+        ("The wall is roughly 60 m (197 ft) long", ["~", "="]),
         # the ends of an age
         ("lambs aged 4 weeks to 5 months", [">=", "<="]),
         ("it grew from 4 weeks to 5 months", ["=", "="]),

@@ -212,6 +212,7 @@ def test_scraps_are_read(text):
         ),
         ("Of the 19 million shares tendered, the firm accepted 12 million.", [19e6, "share", 12e6, "share"]),
         # another sentence, and what is counted
+        ("Net was 4.2 mln dlrs vs 5.6 mln year earlier.", [4.2e6, "dollar", 5.6e6, "dollar"]),
         ("Sales were 204 million dollars. The order book shrank to 58 million.", [204e6, "dollar", 58e6, ""]),
         ("The paper cost 3 million dollars and had a circulation of 2 million.", [3e6, "dollar", 2e6, ""]),
         ("The town sold 5 million lamps at a profit of 6 million.", [5e6, "lamp", 6e6, ""]),
@@ -237,6 +238,11 @@ def test_bare_millions_have_the_unit_of_those_before_them(text, expected):
         ("They came after 48 or 24 weeks.", [48, "week", 24, "week"]),
         ("The employees of the two mills numbered 800.", [2, "mill", 800, ""]),
         ("The index fell 20 points to 3% below its peak.", [20, "point", 3, "percentage"]),
+        # what stands between a number and its noun
+        ("The course has four 90-minute lectures.", [4, "lecture", 90, "minute"]),
+        ("In 2019 5-year survival was 40%.", [5, "year", 40, "percentage"]),
+        ("We studied 132 age- and sex-matched controls.", [132, "sex-matched control"]),
+        ("It ordered 600 buses and 3 lenses.", [600, "bus", 3, "lens"]),
     ],
 )
 def test_what_a_number_counts(text, expected):

@@ -111,6 +111,9 @@ def read(text):
         ("6 mg elemental iron/kg/day", [(6, "milligram per kilogram per day")]),
         ("an efficiency of 1.5gMJ-1", [(1.5, "gram per megajoule")]),
         ("5 kg rice and/or beans", [(5, "kilogram")]),
+        ("300 euros per weather-related flight delay avoided", [(300, "euro per weather-related flight delay")]),
+        ("300 euros per catheter", [(300, "euro per catheter")]),
+        ("300 euros per catheter-and", [(300, "euro per catheter")]),
     ],
 )
 def test_units(text, expected):

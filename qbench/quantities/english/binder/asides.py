@@ -25,7 +25,7 @@ _OPPOSITES = {
     "inflows": "outflow outflows",
     "discharge": "charge",
 }
-_COMPARING = frozenset("vs versus against with from than".split())
+_COMPARING = frozenset("vs versus against with to from than".split())
 _BETWEEN = frozenset("a an the of net".split())
 _REACH = 5
 """Tokens from a number back to the word that compares it at most."""
@@ -64,10 +64,10 @@ def _opposite(tokens: Sequence[Token], first: int, words: Set[int]) -> set[int]:
     while k > 0 and first - k < _REACH and tokens[k].low in _BETWEEN:
         k -= 1
     opposites = _OPPOSITES.get(tokens[k].low, "").split() if k > 0 else []
+    if not opposites:
+        return set()
     j = k - 1
     while j > 0 and k - j < _REACH and tokens[j].kind == "word" and tokens[j].low not in _COMPARING:
         j -= 1
-    compares = tokens[j].low in _COMPARING or (tokens[j].low == "to" and tokens[j - 1].low == "compared")
-    if not opposites or not compares:
-        return set()
-    return {word for word in words if word < j and tokens[word].low in opposites}
+    compares = tokens[j].low in _COMPARING and (tokens[j].low != "to" or tokens[j - 1].low == "compared")
+    return {word for word in words if compares and word < j and tokens[word].low in opposites}

@@ -1,0 +1,57 @@
+"""What is no part of a concept: words of an aside, and the opposite in a comparison."""
+
+import pytest
+
+from qbench.quantities.english.binder.asides import left_out
+from qbench.quantities.english.concepts import MentionTokens
+from qbench.quantities.english.tokens import tokenize
+from qbench.quantities.extractors import ExtractorOptions, get_extractor
+
+READER = get_extractor(ExtractorOptions())
+
+
+def concepts(text):
+    return [" ".join(sorted([*q.concept, *q.subject])) for q in READER.extract(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The payload, after deducting fuel reserves, was 18 tonnes.", ["payload"]),
+        ("Daily energy intake, excluding alcohol, averaged 2,150 kcal.", ["daily energy intake"]),
+        ("Net profit 622,000 vs loss 564,000.", ["net profit", "loss net"]),
+        ("Migration: net inflow 12,400 vs outflow 3,100.", ["inflow net", "net outflow"]),
+        ("Operating loss was 5 euros, down from a profit of 7 euros.", ["loss operating", "operating profit"]),
+    ],
+)
+def test_readings(text, expected):
+    assert concepts(text) == expected
+
+
+def left(text, number, words):
+    tokens = tokenize(text)
+    at = [token.text for token in tokens].index(number)
+    mention = MentionTokens(at, at + 1, at, "")
+    named = {k for k, token in enumerate(tokens) if token.low in words.split()}
+    return sorted(tokens[k].low for k in left_out(tokens, [mention], 0, named))
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "words", "expected"),
+    [
+        ("The load, net of bark, was 12 tonnes.", "12", "load net bark", ["bark", "net"]),
+        ("The load (excluding bark) was 12 tonnes.", "12", "load bark", ["bark"]),
+        # the number is in the aside, the aside is open, or nothing else would be left
+        ("The load, net of bark of 3 tonnes, was weighed.", "3", "load bark", []),
+        ("The load net of bark was 12 tonnes.", "12", "load bark", []),
+        ("The load, net of bark, was 12 tonnes.", "12", "bark", []),
+        ("Profit was 9 vs a loss of 4 in May.", "4", "profit loss", ["profit"]),
+        ("Profit was 9 compared to a loss of 4.", "4", "profit loss", ["profit"]),
+        ("Profit amounted to a loss of 4.", "4", "profit loss", []),
+        ("Profit was 9 after a loss of 4.", "4", "profit loss", []),
+        ("Profit was 9 vs 4.", "4", "profit", []),
+        ("vs loss 4", "4", "loss", []),
+    ],
+)
+def test_rules(text, number, words, expected):
+    assert left(text, number, words) == expected
