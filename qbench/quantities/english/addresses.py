@@ -131,6 +131,8 @@ def _postcode(tokens: Sequence[Token], number: Number) -> int | None:
     text = tokens[first].text
     if first < 3 or len(text) != 5 or not text.isdecimal():
         return None
+    if _CODES & {t.low for t in tokens[first - 3 : first]}:
+        return last  # "the zip code is 48166"
     place = [tokens[first - 3].low in _AT, tokens[first - 2].text.istitle(), tokens[first - 1].text == "("]
     if all(place) and last < len(tokens) and tokens[last].text == ")":
         return last  # "in Munich (80331)"
@@ -144,6 +146,7 @@ def _postcode(tokens: Sequence[Token], number: Number) -> int | None:
     return _end_of_postcode(tokens, last) if state else None
 
 
+_CODES = frozenset("zip zipcode postcode plz".split())
 _AT = frozenset("in at near of from to".split())
 
 

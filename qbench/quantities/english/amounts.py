@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from qbench.quantities.english.ages import is_age, is_time_of_life, of_cohort
 from qbench.quantities.english.ambiguity import resolve, scaled
 from qbench.quantities.english.dates import is_earlier, is_year, names_a_year
-from qbench.quantities.english.lexicon import FRACTION_MARKS
+from qbench.quantities.english.lexicon import FRACTION_MARKS, FUNCTION_WORDS
 from qbench.quantities.english.names import names_model
 from qbench.quantities.english.notquantity import excluded_until
 from qbench.quantities.english.numbers import MINUSES, Number, bracketed, read_number, with_late_scale
@@ -466,6 +466,8 @@ def _is_heading(tokens: Sequence[Token], number: Number, unit: Unit, last: int) 
     A singular after such a number belongs to something else than the number.
     """
     word = tokens[last - 1]
+    if word.low == "real" and last - number.last == 1 and last < len(tokens) and tokens[last].kind == "word":
+        return tokens[last].low not in FUNCTION_WORDS  # "2009 Real Weddings"
     if unit.family not in ("time", "count") or last - number.last != 1 or glued(tokens[last - 2], word):
         return False
     if len(word.text) < 3 or (word.low != unit.name and word.low not in ("shr", "qtr")):

@@ -244,8 +244,8 @@ SECTIONS = frozenset(
     "themes manager managers coach coaches government governments president presidents clause clauses policy "
     "policies plan plans law laws treaty treaties scheme schemes statute statutes provision provisions "
     "paragraph paragraphs scenario scenarios regime regimes licence licences license licenses arrangement "
-    "arrangements directive directives roof roofs umbrella flag flags banner banners facility facilities act "
-    "acts".split()
+    "arrangements directive directives roof roofs umbrella flag flags banner banners cycle cycles facility facilities "
+    "act acts".split()
 )
 """What something stands "under" without being less than it."""
 FEW_SECTIONS = 20

@@ -22,9 +22,7 @@ _FINER = {
 }  # fmt: skip
 """Units of which the second goes on where the first ends."""
 _ALTERNATIVES = frozenset("between from either both respectively".split())
-_WHOLES = frozenset(
-    {*range(2, 13), 15, 16, 20, 25, 30, 40, 50, 60, 80, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000}
-)
+_WHOLES = frozenset({*range(2, 13), 15, 16, 20, 25, 30, 40, 50, 60, 80, 150, 250})
 """Of how many something is said to be "one in": round numbers."""
 _DIGITS = 10
 """From here on numbers are written in digits, also where a "one in" stands before them."""
@@ -170,6 +168,15 @@ def _with(a: Amount, value: float, number: int, last: int, rule: str) -> Amount:
 _OF_EVERY = (["of", "every"], ["out", "of", "every"], ["in", "every"])
 
 
+def _is_whole(of: float) -> bool:
+    """Whether something is said to be "one in" so many: a round number."""
+    return of in _WHOLES or (of >= min(_ROUND) and any(of % step == 0 and of < 100 * step for step in _ROUND))
+
+
+_ROUND = (100, 1000, 10_000, 100_000, 1_000_000)
+"""What a larger number is round by, with one or two digits before the noughts: 2,500, 50,000."""
+
+
 def _proportion(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
     """ "one in five adults", "three in ten", "1 in 20 trees": a share, said of a round number."""
     between = [t.low for t in tokens[a.last : b.first]]
@@ -178,7 +185,7 @@ def _proportion(tokens: Sequence[Token], a: Amount, b: Amount) -> Amount | None:
     known = b.bare or (every and b.first == b.number.first)
     if not (a.bare and known) or a.is_range or b.is_range or not (every or between == ["in"]):
         return None
-    if not 0 < a.low < b.low or b.low not in _WHOLES or not a.low.is_integer():
+    if not 0 < a.low < b.low or not _is_whole(b.low) or not a.low.is_integer():
         return None
     mixed = a.number.written and not b.number.written and a.low == 1 and b.low >= _DIGITS  # "one in 10"
     if (a.number.written != b.number.written and not mixed) or not (a.number.written or a.low == 1 or every):

@@ -50,7 +50,7 @@ def date_until(tokens: Sequence[Token], number: Number) -> int | None:
         return None if memory and not year else first + chain  # "64/128/256 GB"
     if chain == 3 and tokens[first + 1].text in "-–/" and _is_short_year(tokens, first):
         return first + 3
-    if chain == 3 and _is_lifetime(tokens, first):
+    if (chain == 3 or _is_bracketed(tokens, first)) and _is_lifetime(tokens, first):
         return first + 3
     return _era(tokens, number) or _short_year(tokens, number) or _month_and_day(tokens, number)
 
@@ -317,6 +317,18 @@ def _is_short_year(tokens: Sequence[Token], first: int) -> bool:
     return len(year) == 4 and 1900 <= int(year) <= 2100 and len(end) == 2
 
 
+def _is_bracketed(tokens: Sequence[Token], first: int) -> bool:
+    """ "Ada Lund (1566 – 1624)": two numbers and a dash in the brackets behind a name."""
+    marks = (
+        first > 1
+        and tokens[first - 2].text.istitle()
+        and first + 3 < len(tokens)
+        and tokens[first - 1].text == "("
+        and tokens[first + 3].text == ")"
+    )
+    return marks and tokens[first + 1].text in "-–" and tokens[first + 2].text.isdecimal()
+
+
 def _is_lifetime(tokens: Sequence[Token], first: int) -> bool:
     """ "1703-1791", "(1736–1737)": two years, where nothing that they could count follows."""
     start, end = tokens[first].text, tokens[first + 2].text
@@ -345,6 +357,8 @@ _YEARS = 1000
 def _era(tokens: Sequence[Token], number: Number) -> int | None:
     """ "1260 BC", "300 B.C.", "A.D. 1000", "AD 70"."""
     first, last = number.first, number.last
+    if last + 2 < len(tokens) and tokens[last].low in _SPANS and tokens[last + 2].text in _ERAS:
+        return last + 3 if tokens[last + 1].text.isdecimal() else None  # "276-194 BC"
     if last < len(tokens) and tokens[last].text in _ERAS:
         after = tokens[last + 1] if last + 1 < len(tokens) else None
         named = after is not None and after.text.islower() and after.low.endswith("s")

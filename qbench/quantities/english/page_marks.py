@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from qbench.quantities.english.dates import chain_of_numbers, is_month
+from qbench.quantities.english.inflection import singular
 from qbench.quantities.english.numbers import Number
 from qbench.quantities.english.tokens import Token, glued
 
@@ -80,14 +81,27 @@ def _list_mark(tokens: Sequence[Token], number: Number) -> int | None:
 def _bare_point(tokens: Sequence[Token], number: Number) -> int | None:
     """ "Pests: 2 Vine weevil. 3 Slugs": a point of a list without its mark, and another beside it; "^ 2 Hamilton"."""
     first, last = number.first, number.last
-    if not _opens_point(tokens, first) or number.written:
+    if number.written or last + 1 >= len(tokens):
         return None
-    if first and tokens[first - 1].text == "^":
+    if _is_doubled(tokens, first):
         return last
-    value = int(tokens[first].text)
+    if not _opens_point(tokens, first):
+        return None
+    value, noun = int(tokens[first].text), tokens[last].low
+    if (first and tokens[first - 1].text == "^") or (value == 1 and noun.endswith("s") and singular(noun) != noun):
+        return last  # "1 Exons are parts of"
     near = range(max(0, first - _FAR), min(len(tokens), first + _FAR))
     beside = (k for k in near if tokens[k].text == str(value + (1 if k > first else -1)))
     return last if any(k != first and _opens_point(tokens, k) for k in beside) else None
+
+
+def _is_doubled(tokens: Sequence[Token], k: int) -> bool:
+    """Whether the number at token k is one of the two of "1 1: the act of mowing", as dictionaries count senses."""
+    before, after = (tokens[j].text if 0 <= j < len(tokens) else "" for j in (k - 1, k + 1))
+    colon = k + 1 + (after == tokens[k].text)
+    if tokens[k].text not in (before, after) or colon + 1 >= len(tokens):
+        return False
+    return tokens[colon].text == ":" and tokens[colon + 1].kind != "number"  # "2 2:1 games"
 
 
 def _opens_point(tokens: Sequence[Token], k: int) -> bool:
@@ -205,7 +219,8 @@ def _page(tokens: Sequence[Token], number: Number) -> int | None:
     first, last = number.first, number.last
     if first > 1 and tokens[first - 2].text in ("p", "pp", "pg") and tokens[first - 1].text == ".":
         whole = tokens[first].text.isdecimal() and number.value > 1
-        return last + 2 * (chain_of_numbers(tokens, first, "-–") > 1) if whole else None
+        more = chain_of_numbers(tokens, first, "-–") > 1 or [t.low for t in tokens[last : last + 1]] == ["of"]
+        return last + 2 * more if whole else None  # "pp. 88-91", "p. 3 of 10"
     if number.written or not tokens[first].text.isdecimal() or len(tokens[first].text) > 3 or last >= len(tokens):
         return None
     if is_between_dashes(tokens, first, last):

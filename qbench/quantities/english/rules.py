@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from qbench.quantities.decoding import decoded
 from qbench.quantities.english.amounts import OFTEN, Amount, AmountFinder
 from qbench.quantities.english.binder.concepts import Binding, bind
 from qbench.quantities.english.binder.features import Sentence
@@ -129,9 +130,11 @@ class RulesExtractor:
 
     def explain_many(self, texts: Iterable[str]) -> list[list[Explained]]:
         """The mentions of each text, each with the names of the rules that made it."""
-        read = self.read_many(texts)
+        meant = [decoded(text) for text in texts]
+        read = self.read_many(text for text, _ in meant)
         explained = iter(self._explained([text for text in read if text is not None]))
-        return [[] if text is None else next(explained) for text in read]
+        found = ([] if text is None else next(explained) for text in read)
+        return [[(text.placed(q), rules) for q, rules in each] for text, each in zip(meant, found, strict=True)]
 
     def read_many(self, texts: Iterable[str], parser: Parser | None = None) -> list[ReadText | None]:
         """The mentions of each text before their concepts are known; None where there are none.

@@ -62,32 +62,6 @@ _TOKEN = re.compile(
 )
 
 
-_BROKEN = (
-    # What stands there, what was meant: of as many characters, so that offsets stay those of the text.
-    (re.compile(r"Â(?=[°£½¼¾±²³µ])"), " "),
-    (re.compile(r"(?<=\d)â²"), "ft"),
-    (re.compile(r"(?<=\d)â³"), "in"),
-    (re.compile(r"(?<=\d)â(?=\d|[a-z])|(?<=[a-z])â(?=olds?\b)"), "-"),
-    (re.compile(r"(?<=[A-Za-z])â(?=(?:s|t|re|ve|ll|d|m)\b)"), "’"),
-    (re.compile(r"(?<=\d)â(?=[\s.,;:)]|$)"), "°"),
-    (re.compile(r"(?<=[\s(])â(?=\d)"), "−"),
-    (re.compile(r"(?<=°[CF])â(?=\d)"), "–"),
-)
-"""Marks beyond ASCII that a wrong decoding made "â" or "Â" of: "the 57âyearâold", "32 Â°F", a hedge of "40â²"."""
-
-
-def _mended(text: str) -> str:
-    """A text with the marks that its encoding lost, where a number or a word says which they were.
-
-    >>> _mended("the 57âyearâold, 6â² tall at 32 Â°F, near a château")
-    'the 57-year-old, 6ft tall at 32  °F, near a château'
-    """
-    if "â" in text or "Â" in text:
-        for broken, meant in _BROKEN:
-            text = broken.sub(meant, text)
-    return text
-
-
 def tokenize(text: str) -> list[Token]:
     """Cut a text into tokens.
 
@@ -95,7 +69,7 @@ def tokenize(text: str) -> list[Token]:
     ['$', '3.5', 'mn', ',', '1,200', 'km', '/', 'h']
     """
     tokens, make = [], tuple.__new__  # without the named tuple's own constructor, which takes as long as the search
-    for match in _TOKEN.finditer(_mended(text)):
+    for match in _TOKEN.finditer(text):
         piece, kind = match[0], match.lastgroup
         start, end = match.span()
         if kind == "word":

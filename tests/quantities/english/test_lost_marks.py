@@ -1,8 +1,7 @@
-"""Texts of the web: lists, degrees and hyphens whose marks are lost; pages, posts and telephones."""
+"""Texts of the web: lists whose marks are lost, pages, posts and telephones."""
 
 import pytest
 
-from qbench.quantities.english.tokens import tokenize
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
 
 READER = get_extractor(ExtractorOptions())
@@ -10,31 +9,6 @@ READER = get_extractor(ExtractorOptions())
 
 def read(text):
     return [part for q in READER.extract(text) for part in (q.value, q.unit)]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("The 34âyearâold keeper left the club.", [34, "year of age"]),
-        ("Ice melts at 32 Â°F, and tar at 90Â°C.", [32, "fahrenheit", 90, "celsius"]),
-        ("It will be 21â tomorrow.", [21, "degree"]),
-        ("It boils at â196 Â°C.", [-196, "celsius"]),
-        ("The fence is 6â² high.", [6, "foot"]),
-        ("The kilnâs lid weighs 4Â½ pounds.", [4.5, "pound-mass"]),
-        ("A ticket costs Â£12.", [12, "pound sterling"]),
-    ],
-)
-def test_marks_that_a_wrong_decoding_lost(text, expected):
-    assert read(text) == expected
-
-
-def test_offsets_stay_those_of_the_text():
-    text = "A hedge of 6â²-8â² stood near the château at 32 Â°F."
-    (hedge, _) = READER.extract(text)
-    assert (hedge.value, hedge.high, hedge.unit) == (6, 8, "foot")
-    assert text[slice(*hedge.value_span)] == "6â²-8"
-    assert all(token.end <= len(text) for token in tokenize(text))
-    assert "château" in [token.text for token in tokenize(text)]
 
 
 @pytest.mark.parametrize(
@@ -51,6 +25,12 @@ def test_offsets_stay_those_of_the_text():
         "Call +44 (0)20 5555 0123 or +49 30 5555-0123.",
         "They met from March 11 through 20 in Lund.",
         "The shop is open nine to five.",
+        "Chapters, p. 3 of 10.",
+        "The zip code is 48166.",
+        "Definition of mowing. 1 1: the act. 2 2 : the grass.",
+        "1 Hinges are parts of doors.",
+        "Ada Lund (1566 – 1624) drew it.",
+        "The temple is old (276-194 BC).",
     ],
 )
 def test_what_marks_a_point_a_page_a_place_or_a_day_is_no_quantity(text):
@@ -63,6 +43,13 @@ def test_what_marks_a_point_a_page_a_place_or_a_day_is_no_quantity(text):
         ("The team is small. 3 Danes play in it, and 5 Swedes.", [3, "dane", 5, "swede"]),
         ("It sold 2 Fords. 3 Volvos were left.", [2, "ford", 3, "volvo"]),
         ("Lund, 2. May was warm.", []),
+        ("It won 2 2:1 games.", [2, ""]),
+        ("1 Lamp is lit.", [1, "lamp"]),
+        ("The output (1200 – 1300) was good.", [1200, ""]),
+        ("About one in 50,000 people is ill.", [2e-05, ""]),
+        ("One in 1,234 lorries fails.", [1234, "lorry"]),
+        ("The 2009 Real Gardens Survey had 5 real people.", [5, "real people"]),
+        ("It costs 5 reais.", [5, "brazilian real"]),
         ("The lot (80331) holds 12 vans.", [80331, "", 12, "van"]),
         ("The Seven islands lie off Lund.", [7, "island"]),
         ("It lasts nine to five years.", [5, "year"]),
