@@ -4,6 +4,7 @@ import pytest
 
 from qbench.quantities.english.binder.asides import left_out
 from qbench.quantities.english.concepts import MentionTokens
+from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import tokenize
 from qbench.quantities.extractors import ExtractorOptions, get_extractor
 
@@ -22,6 +23,10 @@ def concepts(text):
         ("Net profit 622,000 vs loss 564,000.", ["net profit", "loss net"]),
         ("Migration: net inflow 12,400 vs outflow 3,100.", ["inflow net", "net outflow"]),
         ("Operating loss was 5 euros, down from a profit of 7 euros.", ["loss operating", "operating profit"]),
+        # who does something, and not what is done
+        ("The 36-year-old showed a knitted coat in the hall.", [""]),
+        ("The shy 36-year-old will sing an aria.", ["shy"]),
+        ("The 36-year-old singer showed a coat.", ["singer"]),
     ],
 )
 def test_readings(text, expected):
@@ -32,8 +37,9 @@ def left(text, number, words):
     tokens = tokenize(text)
     at = [token.text for token in tokens].index(number)
     mention = MentionTokens(at, at + 1, at, "")
+    parse = Parse(tags=[""] * len(tokens), heads=list(range(len(tokens))), relations=[""] * len(tokens))
     named = {k for k, token in enumerate(tokens) if token.low in words.split()}
-    return sorted(tokens[k].low for k in left_out(tokens, [mention], 0, named))
+    return sorted(tokens[k].low for k in left_out(tokens, mention, parse, named))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from qbench.quantities.english.concepts import MentionTokens
+from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token
 
 LONGEST = 14
@@ -31,21 +32,33 @@ _REACH = 5
 """Tokens from a number back to the word that compares it at most."""
 
 
-def left_out(tokens: Sequence[Token], mentions: Sequence[MentionTokens], m: int, words: Set[int]) -> set[int]:
+def left_out(tokens: Sequence[Token], mention: MentionTokens, parse: Parse, words: Set[int]) -> set[int]:
     """Those of a mention's words that are not of its concept.
 
     Args:
         tokens: of the text.
-        mentions: in it.
-        m: index of the mention.
+        mention: in it.
+        parse: of the tokens.
         words: tokens that were found for it.
 
     Returns:
-        the words to leave out; none where nothing else would be left.
+        the words to leave out; none of an aside or an opposite where nothing else would be left.
     """
-    outside = {k for k in words if _in_aside(tokens, k, mentions[m].number)}
-    outside |= _opposite(tokens, mentions[m].first, words)
+    if _acts(tokens, mention, parse):
+        return {k for k in words if k > mention.last}
+    outside = {k for k in words if _in_aside(tokens, k, mention.number)}
+    outside |= _opposite(tokens, mention.first, words)
     return outside if outside < words else set()
+
+
+def _acts(tokens: Sequence[Token], mention: MentionTokens, parse: Parse) -> bool:
+    """Whether an age names who does what follows: "the 36-year-old showed her coat"."""
+    k = mention.last
+    age = mention.family == "age" and k < len(tokens) and tokens[k - 1].low == "old"
+    return age and parse.tags[k] in _FINITE
+
+
+_FINITE = frozenset(("VBD", "VBZ", "VBP", "MD"))
 
 
 def _in_aside(tokens: Sequence[Token], k: int, number: int) -> bool:

@@ -186,7 +186,7 @@ def _bound(
             concept = with_shared(concept, words, dealt, sentence.tokens)
         else:
             concept = arranged(words, view, scores, sentence)
-    if outside := left_out(sentence.tokens, sentence.mentions, m, {*concept.words, *concept.subject}):
+    if outside := left_out(sentence.tokens, sentence.mentions[m], sentence.parse, {*concept.words, *concept.subject}):
         concept = _without(concept, outside)
     change = _change(sentence.mentions[m].change, float(up), float(down))
     return Binding(concept, change, _unit_of(m, view, scores, sentence.mentions), quantity)
