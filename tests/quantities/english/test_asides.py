@@ -2,7 +2,7 @@
 
 import pytest
 
-from qbench.quantities.english.binder.asides import left_out
+from qbench.quantities.english.binder.asides import corrected
 from qbench.quantities.english.concepts import MentionTokens
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import tokenize
@@ -23,6 +23,11 @@ def concepts(text):
         ("Net profit 622,000 vs loss 564,000.", ["net profit", "loss net"]),
         ("Migration: net inflow 12,400 vs outflow 3,100.", ["inflow net", "net outflow"]),
         ("Operating loss was 5 euros, down from a profit of 7 euros.", ["loss operating", "operating profit"]),
+        # the label of another number, and its own in place of it
+        (
+            "Delivery time for the courier (2.4 days) was shorter than for the postal van (4.1 days).",
+            ["courier delivery time", "delivery postal time van"],
+        ),
         # who does something, and not what is done
         ("The 36-year-old showed a knitted coat in the hall.", [""]),
         ("The shy 36-year-old will sing an aria.", ["shy"]),
@@ -39,7 +44,7 @@ def left(text, number, words):
     mention = MentionTokens(at, at + 1, at, "")
     parse = Parse(tags=[""] * len(tokens), heads=list(range(len(tokens))), relations=[""] * len(tokens))
     named = {k for k, token in enumerate(tokens) if token.low in words.split()}
-    return sorted(tokens[k].low for k in left_out(tokens, mention, parse, named))
+    return sorted(tokens[k].low for k in named - corrected(tokens, [mention], 0, parse, named))
 
 
 @pytest.mark.parametrize(
@@ -61,3 +66,25 @@ def left(text, number, words):
 )
 def test_rules(text, number, words, expected):
     assert left(text, number, words) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "expected"),
+    [
+        ("It rose more in rye (5) than in oats (9).", "it rye", "it oats"),
+        ("It rose more in rye (5) than in oats (9).", "it", "it"),
+        ("It rose more in rye (5) than for oats (9).", "it rye", "it rye"),
+        ("It rose more in rye (5) than in them (9).", "it rye", "it rye"),
+        ("It rose more in rye (5) than in oats, by 9.", "it rye", "it rye"),
+        ("It rose from rye fell to (5) than from oats (9).", "it rye", "it rye"),
+        ("It rose more in rye (5) than in oats (9).", "rye", "rye"),
+    ],
+)
+def test_own_labels(text, words, expected):
+    tokens = tokenize(text)
+    numbers = [k for k, token in enumerate(tokens) if token.kind == "number"]
+    mentions = [MentionTokens(k, k + 1, k, "") for k in numbers]
+    parse = Parse(tags=[""] * len(tokens), heads=list(range(len(tokens))), relations=[""] * len(tokens))
+    named = {k for k, token in enumerate(tokens) if token.low in words.split()}
+    right = corrected(tokens, mentions, 1, parse, named)
+    assert " ".join(tokens[k].low for k in sorted(right)) == expected

@@ -1,10 +1,11 @@
-"""Words that no concept has: of an aside ("net of tax"), and the opposite of what is compared ("profit vs loss")."""
+"""What is no word of a concept: asides ("net of tax"), opposites ("profit vs loss"), the labels of other numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
 from qbench.quantities.english.concepts import MentionTokens
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token
 
@@ -32,23 +33,27 @@ _REACH = 5
 """Tokens from a number back to the word that compares it at most."""
 
 
-def left_out(tokens: Sequence[Token], mention: MentionTokens, parse: Parse, words: Set[int]) -> set[int]:
-    """Those of a mention's words that are not of its concept.
+def corrected(
+    tokens: Sequence[Token], mentions: Sequence[MentionTokens], m: int, parse: Parse, words: Set[int]
+) -> set[int]:
+    """A mention's words without those that are not of its concept, and with its own label in place of another's.
 
     Args:
         tokens: of the text.
-        mention: in it.
+        mentions: in it.
+        m: index of the mention.
         parse: of the tokens.
         words: tokens that were found for it.
 
     Returns:
-        the words to leave out; none of an aside or an opposite where nothing else would be left.
+        tokens; not none, but for what an age that stands for a person does.
     """
+    mention = mentions[m]
     if _acts(tokens, mention, parse):
-        return {k for k in words if k > mention.last}
-    outside = {k for k in words if _in_aside(tokens, k, mention.number)}
-    outside |= _opposite(tokens, mention.first, words)
-    return outside if outside < words else set()
+        return {k for k in words if k <= mention.last}
+    outside = {k for k in words if _in_aside(tokens, k, mention.number)} | _opposite(tokens, mention.first, words)
+    kept = set(words - outside) or set(words)
+    return _relabelled(tokens, mentions, m, kept)
 
 
 def _acts(tokens: Sequence[Token], mention: MentionTokens, parse: Parse) -> bool:
@@ -84,3 +89,34 @@ def _opposite(tokens: Sequence[Token], first: int, words: Set[int]) -> set[int]:
         j -= 1
     compares = tokens[j].low in _COMPARING and (tokens[j].low != "to" or tokens[j - 1].low == "compared")
     return {word for word in words if compares and word < j and tokens[word].low in opposites}
+
+
+def _relabelled(tokens: Sequence[Token], mentions: Sequence[MentionTokens], m: int, words: set[int]) -> set[int]:
+    """The words with "van" in place of "courier" in "for the courier (2.4 days) than for the van (4.1 days)"."""
+    counted = {k for mention in mentions for k in range(mention.first, mention.last)}
+    own = _label(tokens, mentions[m], counted)
+    if not own:
+        return words
+    labels = [_label(tokens, other, counted) for n, other in enumerate(mentions) if n != m]
+    alike = {k for label in labels if label and tokens[label[0]].low == tokens[own[0]].low for k in label[1:]}
+    others = words & alike - set(own)
+    return words - others | set(own[1:]) if others and words - others else words
+
+
+def _label(tokens: Sequence[Token], mention: MentionTokens, counted: Set[int]) -> list[int]:
+    """The preposition and the words of the phrase before the bracket that a mention opens; [] for no such phrase."""
+    end = mention.first - 1
+    if end < 1 or tokens[end].text not in "([":
+        return []
+    for k in range(end - 1, max(0, end - _LONGEST_LABEL) - 1, -1):
+        if tokens[k].low in _PREPOSITIONS:
+            named = [j for j in range(k + 1, end) if j not in counted and tokens[j].low not in FUNCTION_WORDS]
+            return [k, *named] if named else []
+        if tokens[k].low in VERBS or (tokens[k].kind == "mark" and tokens[k].text not in "-/"):
+            return []
+    return []
+
+
+_PREPOSITIONS = frozenset("for in with at from after during on by among".split())
+_LONGEST_LABEL = 8
+"""Tokens of "for the postal service" at most."""

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.quantities.english.binder.asides import left_out
+from qbench.quantities.english.binder.asides import corrected
 from qbench.quantities.english.binder.features import Labels, Pivot, Sentence, pivots
 from qbench.quantities.english.binder.model import OUTPUTS, Request, load_binder
 from qbench.quantities.english.binder.sure import (
@@ -186,15 +186,19 @@ def _bound(
             concept = with_shared(concept, words, dealt, sentence.tokens)
         else:
             concept = arranged(words, view, scores, sentence)
-    if outside := left_out(sentence.tokens, sentence.mentions[m], sentence.parse, {*concept.words, *concept.subject}):
-        concept = _without(concept, outside)
+    found = {*concept.words, *concept.subject}
+    right = corrected(sentence.tokens, sentence.mentions, m, sentence.parse, found)
+    if right != found:
+        concept = _with_words(concept, right)
     change = _change(sentence.mentions[m].change, float(up), float(down))
     return Binding(concept, change, _unit_of(m, view, scores, sentence.mentions), quantity)
 
 
-def _without(concept: Concept, outside: Set[int]) -> Concept:
-    words, subject = (tuple(k for k in part if k not in outside) for part in (concept.words, concept.subject))
-    return Concept(words, concept.how, subject) if words else Concept(subject, concept.how)
+def _with_words(concept: Concept, words: Set[int]) -> Concept:
+    """A concept of other words; what it did not have is of its subject."""
+    own = tuple(k for k in concept.words if k in words)
+    rest = tuple(sorted(words - set(own)))
+    return Concept(own, concept.how, rest) if own else Concept(rest, concept.how)
 
 
 def _change(by_rules: Change, up: float, down: float) -> Change:
