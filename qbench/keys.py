@@ -20,7 +20,7 @@ __all__ = ["REVISIONS", "key", "revision"]
 REVISIONS: dict[str, int] = {
     # Text
     "extraction": 21,
-    "index": 2,
+    "index": 3,
     "benchmark quantities": 1,
     # Benchmarks
     "import": 2,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from qbench.corpora.types import Document, Problems, Record
 from qbench.errors import InputError
+from qbench.quantities.decoding import decoded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,27 +38,32 @@ def clean_text(text: str) -> str:
     return _SURROGATE.sub("\ufffd", text) if _SURROGATE.search(text) else text
 
 
-def documents(records: Iterable[Record], problems: Problems) -> Iterator[Document]:
+def documents(records: Iterable[Record], problems: Problems, *, as_is: bool = False) -> Iterator[Document]:
     """Check each record and make a document of it; the first of several with the same id stays.
+
+    Args:
+        records: of a source.
+        problems: what is done with bad ones.
+        as_is: keep the length of texts, for offsets that come with the source; else `decoded` may shorten them.
 
     Raises:
         InputError: a record is bad, and bad records are fatal (see `Problems`).
     """
     seen = SeenIds()
     for record in records:
-        document = checked(record, problems)
+        document = checked(record, problems, as_is=as_is)
         if document is not None and seen.first(document.doc_id, record.file, record.line, problems):
             yield document
 
 
-def checked(record: Record, problems: Problems) -> Document | None:
+def checked(record: Record, problems: Problems, *, as_is: bool = False) -> Document | None:
     """The document of a record; None for a bad one.
 
     Raises:
         InputError: it is bad, and bad records are fatal (see `Problems`).
     """
     try:
-        return _document(record, problems)
+        return _document(record, problems, as_is=as_is)
     except _BadRecordError as bad:
         problems.bad(bad.reason, InputError(bad.message, file=record.file, line=record.line, value=bad.value))
         return None
@@ -71,7 +77,7 @@ class _BadRecordError(Exception):
         self.value = value
 
 
-def _document(record: Record, problems: Problems) -> Document:
+def _document(record: Record, problems: Problems, *, as_is: bool) -> Document:
     parts = []
     for value in record.texts:
         if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -82,13 +88,16 @@ def _document(record: Record, problems: Problems) -> Document:
             parts.append(value)
     if not parts:
         raise _BadRecordError("empty text", "the document has no text")
-    joined = "\n\n".join(parts)
+    joined = given = "\n\n".join(parts)
+    if not as_is and (joined := decoded(given).text) is not given:
+        problems.note("wrong decoding undone")
     text = clean_text(joined)
     if not text.strip():
         raise _BadRecordError("empty text", "the text has nothing but control characters", joined)
     if text is not joined:
         problems.note("control characters replaced")
-    return Document(_given_id(record.doc_id) if record.has_ids else _made_id(record), text, _title(record.title))
+    doc_id = _given_id(record.doc_id) if record.has_ids else _made_id(record)
+    return Document(doc_id, text, _title(record.title, as_is=as_is))
 
 
 def _made_id(record: Record) -> str:
@@ -113,10 +122,11 @@ def _given_id(value: object) -> str:
     return value
 
 
-def _title(value: object) -> str:
+def _title(value: object, *, as_is: bool) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    return clean_text(value if isinstance(value, str) else str(value)).strip()
+    title = value if isinstance(value, str) else str(value)
+    return clean_text(title if as_is else decoded(title).text).strip()
 
 
 class SeenIds:

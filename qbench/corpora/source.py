@@ -104,7 +104,7 @@ def read_documents(
     Raises:
         InputError: a record is bad, and bad records are fatal; or nothing in the source is usable.
     """
-    stream = documents(source.records(options, problems), problems)
+    stream = documents(source.records(options, problems), problems, as_is=given)
     if given and isinstance(source, FileSource) and source.quantities is not None:
         stream = with_quantities(stream, source.quantities)
     yield from stream

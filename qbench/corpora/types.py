@@ -26,7 +26,8 @@ class Document:
 
     Attributes:
         doc_id: unique in its source.
-        text: cleaned (`qbench.corpora.clean.clean_text`), as long as what the source holds.
+        text: cleaned (`qbench.corpora.clean.clean_text`), as long as what the source holds but where a wrong decoding
+            was undone (`qbench.quantities.decoding`).
         title: "" where there is none.
         quantities: the quantities that came with the document, spans into `text`; None where none were given.
     """

@@ -588,3 +588,23 @@ def test_a_hundred_thousand_columns_are_read_in_time(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(",".join(["c"] * 100_000) + ",text\n" + "1," * 100_000 + "hello\n")
     assert [d.text for d in documents(path)] == ["hello"]
+
+
+@pytest.mark.parametrize("by", ["latin-1", "cp1252"])
+def test_utf8_that_was_taken_for_another_encoding_is_read_as_it_was_meant(tmp_path, by):
+    text, title = (meant.encode().decode(by) for meant in ("It’s 32 °F – for 2 €.\x05", "12 ½ pans"))
+    path = write_json(tmp_path / "a.jsonl", [{"id": "a", "text": text, "title": title}, {"id": "b", "text": "château"}])
+    (first, second), problems = read(path)
+    assert (first.text, first.title) == ("It’s 32 °F – for 2 €. ", "12 ½ pans")
+    assert second.text == "château"
+    assert problems.notes == {"wrong decoding undone": 1, "control characters replaced": 1}
+
+
+def test_texts_with_quantities_of_their_own_keep_their_length(tmp_path):
+    text = "A pan’s lid of 5 kg.".encode().decode("latin-1")
+    folder = make_gold(tmp_path / "gold", [("a", text, ["5"])])
+    (document,) = documents(folder, given=True)
+    assert len(document.text) == len(text)
+    assert [document.text[slice(*q.value_span)] for q in document.quantities] == ["5"]
+    (document,) = documents(folder)
+    assert document.text == "A pan’s lid of 5 kg."
