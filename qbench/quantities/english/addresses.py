@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qbench.quantities.english.dates import chain_of_numbers
+from qbench.quantities.english.dates import chain_of_numbers, is_month
 from qbench.quantities.english.numbers import Number
 from qbench.quantities.english.tokens import Token, glued
 
@@ -134,7 +134,7 @@ def _postcode(tokens: Sequence[Token], number: Number) -> int | None:
     if _CODES & {t.low for t in tokens[first - 3 : first]}:
         return last  # "the zip code is 48166"
     place = [tokens[first - 3].low in _AT, tokens[first - 2].text.istitle(), tokens[first - 1].text == "("]
-    if all(place) and last < len(tokens) and tokens[last].text == ")":
+    if all(place) and not is_month(tokens[first - 2]) and last < len(tokens) and tokens[last].text == ")":
         return last  # "in Munich (80331)"
     if "".join(t.text for t in tokens[max(0, first - 4) : first]) == "D.C.":
         return _end_of_postcode(tokens, last)

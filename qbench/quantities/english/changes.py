@@ -125,7 +125,7 @@ def _is_extent(tokens: Sequence[Token], amount: Amount) -> bool:
     return amount.last < len(tokens) and tokens[amount.last].low in _EXTENTS
 
 
-_EXTENTS = frozenset("high tall wide deep long thick across".split())
+_EXTENTS = frozenset("high tall wide deep long thick".split())
 
 
 def _places(tokens: Sequence[Token], j: int) -> bool:

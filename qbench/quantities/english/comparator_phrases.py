@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from qbench.quantities.english.lexicon import VERBS
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import MentionComparator
 
@@ -220,7 +221,7 @@ def is_capped(tokens: Sequence[Token], first: int) -> bool:
     for j in range(k - 1, max(0, k - _CAPPED) - 1, -1):
         if tokens[j].low in _CAPPING:
             return True
-        if tokens[j].kind != "word":
+        if tokens[j].kind != "word" or tokens[j].low in VERBS:
             return False
     return False
 
@@ -248,5 +249,5 @@ SECTIONS = frozenset(
     "act acts".split()
 )
 """What something stands "under" without being less than it."""
-FEW_SECTIONS = 20
+FEW_SECTIONS = 10
 """How many of them something may stand under."""

@@ -91,8 +91,24 @@ def _bare_point(tokens: Sequence[Token], number: Number) -> int | None:
     if (first and tokens[first - 1].text == "^") or (value == 1 and noun.endswith("s") and singular(noun) != noun):
         return last  # "1 Exons are parts of"
     near = range(max(0, first - _FAR), min(len(tokens), first + _FAR))
-    beside = (k for k in near if tokens[k].text == str(value + (1 if k > first else -1)))
-    return last if any(k != first and _opens_point(tokens, k) for k in beside) else None
+    beside = [k for k in near if k != first and tokens[k].text == str(value + (1 if k > first else -1))]
+    if any(_measures(tokens, k) for k in near):
+        return None
+    return last if any(_opens_point(tokens, k) for k in beside) else None
+
+
+def _measures(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a capitalised measure stands behind a number: "1 Egg. 2 Cups of flour." are what a dish needs."""
+    return k > 0 and tokens[k - 1].kind == "number" and tokens[k].text.istitle() and tokens[k].low in _MEASURED
+
+
+_MEASURED = frozenset(
+    "cup cups tablespoon tablespoons tbsp teaspoon teaspoons tsp ounce ounces oz pound pounds lb lbs gram grams kg "
+    "litre litres liter liters ml pint pints quart quarts gallon gallons clove cloves slice slices can cans pinch "
+    "stick sticks package packages day days hour hours minute minutes week weeks "
+    "month months year years mile miles".split()
+)
+"""Measures with which a list says how much of each thing, and does not count its points."""
 
 
 def _is_doubled(tokens: Sequence[Token], k: int) -> bool:

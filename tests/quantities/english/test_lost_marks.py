@@ -44,6 +44,8 @@ def test_what_marks_a_point_a_page_a_place_or_a_day_is_no_quantity(text):
         ("It sold 2 Fords. 3 Volvos were left.", [2, "ford", 3, "volvo"]),
         ("Lund, 2. May was warm.", []),
         ("It won 2 2:1 games.", [2, ""]),
+        ("You need: 1 Egg. 2 Cups of flour. 3 Tablespoons of oil.", [1, "egg", 2, "cup", 3, "tablespoon"]),
+        ("In May (10000) were sold.", [10000, ""]),
         ("1 Lamp is lit.", [1, "lamp"]),
         ("The output (1200 – 1300) was good.", [1200, ""]),
         ("About one in 50,000 people is ill.", [2e-05, ""]),
