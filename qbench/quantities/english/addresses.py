@@ -40,7 +40,7 @@ def _international(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     groups = [tokens[first].text]
     while last < len(tokens):
-        if [t.text for t in tokens[last : last + 3]] == ["(", "0", ")"]:
+        if [t.text for t in tokens[last : last + 3]] == ["(", "0", ")"] and last + 3 < len(tokens):
             last += 3
         group = last + (tokens[last].text in ("-", ".", "–") and glued(tokens[last - 1], tokens[last]))
         if group >= len(tokens) or not _continues_phone(tokens[group - 1], tokens[group]):

@@ -43,6 +43,7 @@ def test_what_marks_a_point_a_page_a_place_or_a_day_is_no_quantity(text):
         ("The team is small. 3 Danes play in it, and 5 Swedes.", [3, "dane", 5, "swede"]),
         ("It sold 2 Fords. 3 Volvos were left.", [2, "ford", 3, "volvo"]),
         ("Lund, 2. May was warm.", []),
+        ("Call +44 (0)", [0, ""]),
         ("It won 2 2:1 games.", [2, ""]),
         ("You need: 1 Egg. 2 Cups of flour. 3 Tablespoons of oil.", [1, "egg", 2, "cup", 3, "tablespoon"]),
         ("In May (10000) were sold.", [10000, ""]),
