@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from qbench.corpora.types import Document, Problems, Record
 from qbench.errors import InputError
-from qbench.quantities.decoding import decoded
+from qbench.quantities.decoding import as_meant
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +44,7 @@ def documents(records: Iterable[Record], problems: Problems, *, as_is: bool = Fa
     Args:
         records: of a source.
         problems: what is done with bad ones.
-        as_is: keep the length of texts, for offsets that come with the source; else `decoded` may shorten them.
+        as_is: keep the length of texts, for offsets that come with the source; else `as_meant` may shorten them.
 
     Raises:
         InputError: a record is bad, and bad records are fatal (see `Problems`).
@@ -88,13 +88,14 @@ def _document(record: Record, problems: Problems, *, as_is: bool) -> Document:
             parts.append(value)
     if not parts:
         raise _BadRecordError("empty text", "the document has no text")
-    joined = given = "\n\n".join(parts)
-    if not as_is and (joined := decoded(given).text) is not given:
+    joined = "\n\n".join(parts)
+    meant = joined if as_is else as_meant(joined)
+    if meant != joined:
         problems.note("wrong decoding undone")
-    text = clean_text(joined)
+    text = clean_text(meant)
     if not text.strip():
         raise _BadRecordError("empty text", "the text has nothing but control characters", joined)
-    if text is not joined:
+    if text is not meant:
         problems.note("control characters replaced")
     doc_id = _given_id(record.doc_id) if record.has_ids else _made_id(record)
     return Document(doc_id, text, _title(record.title, as_is=as_is))
@@ -126,7 +127,7 @@ def _title(value: object, *, as_is: bool) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     title = value if isinstance(value, str) else str(value)
-    return clean_text(title if as_is else decoded(title).text).strip()
+    return clean_text(title if as_is else as_meant(title)).strip()
 
 
 class SeenIds:

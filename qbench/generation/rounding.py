@@ -53,12 +53,11 @@ def same_as_written(quantity: Quantity, condition: Condition) -> bool:
     if quantity.unit == condition.unit or quantity.base_unit != condition.base_unit:
         return False
     stated = half_place(quantity.value, quantity.digits) * _scale(quantity.unit, quantity.value, quantity.base_value)
-    for value, mark in _bounds(condition):
-        half = min(stated, asked_half_place(value) * _scale(condition.unit, value, mark))
-        for end in (quantity.base_value, quantity.base_high):
-            if abs(end - mark) <= half and not equal(end, mark):
-                return True
-    return False
+    return any(
+        abs(end - mark) <= min(stated, half) and not equal(end, mark)
+        for mark, half in _bounds(condition)
+        for end in (quantity.base_value, quantity.base_high)
+    )
 
 
 def rows_same_as_written(condition: Condition, rows: NDArray[np.int64], mentions: Mentions) -> NDArray[np.bool_]:
@@ -82,16 +81,19 @@ def rows_same_as_written(condition: Condition, rows: NDArray[np.int64], mentions
     # A little more than the logarithm, which falls short of the 3 of 1,000.
     size = np.floor(np.log10(np.where(value == 0, 1.0, np.abs(value))) + 1e-12)
     stated = 5.0 * 10.0 ** (size - np.maximum(digits, 1)) * _scales(some, mentions)
-    for asked, mark in _bounds(condition):
-        half = np.minimum(stated, asked_half_place(asked) * _scale(condition.unit, asked, mark))
+    for mark, half in _bounds(condition):
         for end in (low, high):
             apart = np.abs(end - mark)
-            near[others] |= (apart <= half) & (apart > RELATIVE_TOLERANCE * np.maximum(np.abs(end), abs(mark)))
+            near[others] |= (apart <= np.minimum(stated, half)) & (
+                apart > RELATIVE_TOLERANCE * np.maximum(np.abs(end), abs(mark))
+            )
     return near
 
 
 def _bounds(condition: Condition) -> set[tuple[float, float]]:
-    return {(condition.value, condition.base_value), (condition.high, condition.base_high)}
+    """The bounds of a condition, and half of the last place of each, in the base unit."""
+    ends = {(condition.value, condition.base_value), (condition.high, condition.base_high)}
+    return {(mark, asked_half_place(value) * _scale(condition.unit, value, mark)) for value, mark in ends}
 
 
 def _scale(unit: str, value: float, base: float) -> float:

@@ -48,32 +48,39 @@ class Decoded(NamedTuple):
         )
 
 
-def decoded(text: str) -> Decoded:
-    """A text with what a wrong decoding broke put right.
+def as_meant(text: str) -> str:
+    """A text with what a wrong decoding broke put right; the very text where there is nothing.
 
-    >>> decoded("a 5Â½ inch pipe at 32 Â°F, itâ€™s cold")[0]
+    >>> as_meant("a 5Â½ inch pipe at 32 Â°F, itâ€™s cold")
     'a 5½ inch pipe at 32 °F, it’s cold'
+    """
+    return _BROKEN.sub(_meant, text)
+
+
+def decoded(text: str) -> Decoded:
+    """The same, with the places of its characters.
+
+    >>> decoded("32 Â°")
+    Decoded(text='32 °', places=[0, 1, 2, 3, 5])
     >>> decoded("château")
     Decoded(text='château', places=None)
     """
-    pieces: list[str] = []
+    meant = as_meant(text)
+    if meant == text:
+        return Decoded(text, None)
     places: list[int] = []
     end = 0
     for match in _BROKEN.finditer(text):
-        meant = _meant(match[0])
-        if meant is not None:
-            pieces += [text[end : match.start()], meant]
+        if _meant(match) != match[0]:
             places += range(end, match.start() + 1)
             end = match.end()
-    if not pieces:
-        return Decoded(text, None)
-    return Decoded("".join([*pieces, text[end:]]), [*places, *range(end, len(text) + 1)])
+    return Decoded(meant, [*places, *range(end, len(text) + 1)])
 
 
-def _meant(broken: str) -> str | None:
-    """The character whose UTF-8 some characters are; None if they are that of none."""
-    data = b"".join(c.encode("latin-1" if c < "\u0100" else "cp1252") for c in broken)
+def _meant(broken: re.Match[str]) -> str:
+    """The character whose UTF-8 some characters are; these if they are that of none."""
+    data = b"".join(c.encode("latin-1" if c < "\u0100" else "cp1252") for c in broken[0])
     try:
         return data.decode()
     except UnicodeDecodeError:
-        return None
+        return broken[0]

@@ -33,7 +33,7 @@ from qbench.quantities.english.change_words import (
     directed,
 )
 from qbench.quantities.english.differences import difference
-from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, SIDES, VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import HYPHENS, Token, glued
 from qbench.quantities.types import Change
@@ -122,10 +122,7 @@ def _change(
 
 def _is_extent(tokens: Sequence[Token], amount: Amount) -> bool:
     """Whether a length says how large something is: "grows 6-8 feet high"."""
-    return amount.last < len(tokens) and tokens[amount.last].low in _EXTENTS
-
-
-_EXTENTS = frozenset("high tall wide deep long thick".split())
+    return amount.last < len(tokens) and tokens[amount.last].low in SIDES
 
 
 def _places(tokens: Sequence[Token], j: int) -> bool:

@@ -319,14 +319,10 @@ def _is_short_year(tokens: Sequence[Token], first: int) -> bool:
 
 def _is_bracketed(tokens: Sequence[Token], first: int) -> bool:
     """ "Ada Lund (1566 – 1624)": two numbers and a dash in the brackets behind a name."""
-    marks = (
-        first > 1
-        and tokens[first - 2].text.istitle()
-        and first + 3 < len(tokens)
-        and tokens[first - 1].text == "("
-        and tokens[first + 3].text == ")"
-    )
-    return marks and tokens[first + 1].text in "-–" and tokens[first + 2].text.isdecimal()
+    if first < 2 or first + 3 >= len(tokens) or not tokens[first - 2].text.istitle():
+        return False
+    around = tokens[first - 1].text, tokens[first + 3].text
+    return around == ("(", ")") and tokens[first + 1].text in "-–" and tokens[first + 2].text.isdecimal()
 
 
 def _is_lifetime(tokens: Sequence[Token], first: int) -> bool:

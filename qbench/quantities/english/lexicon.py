@@ -111,6 +111,9 @@ VERBS = CHANGE_VERBS | frozenset(
 )
 """Verbs that stand between a concept and its number, or between a number and what follows."""
 
+SIDES = frozenset("high tall wide long deep thick".split())
+"""What an amount right before it measures."""
+
 CLAUSES = frozenset("and but or that which who because although while if when".split())
 """Words that begin another clause."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from qbench.quantities.english.amounts import CALENDAR_YEAR
+from qbench.quantities.english.lexicon import SIDES
 from qbench.quantities.english.query_attributes import MEASURED, families, has_family
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Change, Comparator, Span
@@ -21,8 +22,6 @@ BOUNDS = frozenset((">", ">=", "<", "<="))
 EDGES = {"between": ("and", "to", "-", "–", "&"), "within": ("and",), "from": ("to", "until", "till", "-", "through"),
          "ranging": ("to", "and"), "range": ("to", "and")}  # fmt: skip
 """Words before the first of two amounts, and what joins the two to a range after each."""
-SIDES = frozenset("high tall wide long deep thick".split())
-"""What an amount right before it measures."""
 OUT_OF = (4.0, 5.0, 6.0, 10.0, 20.0, 100.0)
 """What a rating may be out of: the 10 of "8.3/10" asks nothing."""
 RESTATED = 0.05

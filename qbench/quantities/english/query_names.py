@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qbench.quantities.english.lexicon import FUNCTION_WORDS, SEARCH_NOISE
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, SEARCH_NOISE, SIDES
 from qbench.quantities.english.query_attributes import MEASURED, WORN, families
 from qbench.quantities.english.query_concepts import LIMITS, RANKED
-from qbench.quantities.english.query_conditions import SIDES
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.types import Quantity
 

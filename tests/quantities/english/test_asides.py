@@ -38,13 +38,20 @@ def test_readings(text, expected):
     assert concepts(text) == expected
 
 
+def found_and_right(tokens, mentions, m, words):
+    """The tokens that are some words, and those that a mention keeps of them, without a parse."""
+    parse = Parse(tags=[""] * len(tokens), heads=list(range(len(tokens))), relations=[""] * len(tokens))
+    found = {k for k, token in enumerate(tokens) if token.low in words.split()}
+    inside = {k for mention in mentions for k in range(mention.first, mention.last)}
+    return found, corrected(tokens, mentions, m, parse, found, inside)
+
+
 def left(text, number, words):
     tokens = tokenize(text)
     at = [token.text for token in tokens].index(number)
     mention = MentionTokens(at, at + 1, at, "")
-    parse = Parse(tags=[""] * len(tokens), heads=list(range(len(tokens))), relations=[""] * len(tokens))
-    named = {k for k, token in enumerate(tokens) if token.low in words.split()}
-    return sorted(tokens[k].low for k in named - corrected(tokens, [mention], 0, parse, named))
+    named, right = found_and_right(tokens, [mention], 0, words)
+    return sorted(tokens[k].low for k in named - right)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +91,5 @@ def test_own_labels(text, words, expected):
     tokens = tokenize(text)
     numbers = [k for k, token in enumerate(tokens) if token.kind == "number"]
     mentions = [MentionTokens(k, k + 1, k, "") for k in numbers]
-    parse = Parse(tags=[""] * len(tokens), heads=list(range(len(tokens))), relations=[""] * len(tokens))
-    named = {k for k, token in enumerate(tokens) if token.low in words.split()}
-    right = corrected(tokens, mentions, 1, parse, named)
+    _, right = found_and_right(tokens, mentions, 1, words)
     assert " ".join(tokens[k].low for k in sorted(right)) == expected

@@ -34,7 +34,12 @@ _REACH = 5
 
 
 def corrected(
-    tokens: Sequence[Token], mentions: Sequence[MentionTokens], m: int, parse: Parse, words: Set[int]
+    tokens: Sequence[Token],
+    mentions: Sequence[MentionTokens],
+    m: int,
+    parse: Parse,
+    words: Set[int],
+    inside: Set[int],
 ) -> set[int]:
     """A mention's words without those that are not of its concept, and with its own label in place of another's.
 
@@ -44,6 +49,7 @@ def corrected(
         m: index of the mention.
         parse: of the tokens.
         words: tokens that were found for it.
+        inside: tokens of all mentions.
 
     Returns:
         tokens; not none, but for what an age that stands for a person does.
@@ -53,7 +59,7 @@ def corrected(
         return {k for k in words if k <= mention.last}
     outside = {k for k in words if _in_aside(tokens, k, mention.number)} | _opposite(tokens, mention.first, words)
     kept = set(words - outside) or set(words)
-    return _relabelled(tokens, mentions, m, kept)
+    return _relabelled(tokens, mentions, m, kept, inside)
 
 
 def _acts(tokens: Sequence[Token], mention: MentionTokens, parse: Parse) -> bool:
@@ -91,26 +97,27 @@ def _opposite(tokens: Sequence[Token], first: int, words: Set[int]) -> set[int]:
     return {word for word in words if compares and word < j and tokens[word].low in opposites}
 
 
-def _relabelled(tokens: Sequence[Token], mentions: Sequence[MentionTokens], m: int, words: set[int]) -> set[int]:
+def _relabelled(
+    tokens: Sequence[Token], mentions: Sequence[MentionTokens], m: int, words: set[int], inside: Set[int]
+) -> set[int]:
     """The words with "van" in place of "courier" in "for the courier (2.4 days) than for the van (4.1 days)"."""
-    counted = {k for mention in mentions for k in range(mention.first, mention.last)}
-    own = _label(tokens, mentions[m], counted)
+    own = _label(tokens, mentions[m], inside)
     if not own:
         return words
-    labels = [_label(tokens, other, counted) for n, other in enumerate(mentions) if n != m]
+    labels = [_label(tokens, other, inside) for n, other in enumerate(mentions) if n != m]
     alike = {k for label in labels if label and tokens[label[0]].low == tokens[own[0]].low for k in label[1:]}
     others = words & alike - set(own)
     return words - others | set(own[1:]) if others and words - others else words
 
 
-def _label(tokens: Sequence[Token], mention: MentionTokens, counted: Set[int]) -> list[int]:
+def _label(tokens: Sequence[Token], mention: MentionTokens, inside: Set[int]) -> list[int]:
     """The preposition and the words of the phrase before the bracket that a mention opens; [] for no such phrase."""
     end = mention.first - 1
     if end < 1 or tokens[end].text not in "([":
         return []
     for k in range(end - 1, max(0, end - _LONGEST_LABEL) - 1, -1):
         if tokens[k].low in _PREPOSITIONS:
-            named = [j for j in range(k + 1, end) if j not in counted and tokens[j].low not in FUNCTION_WORDS]
+            named = [j for j in range(k + 1, end) if j not in inside and tokens[j].low not in FUNCTION_WORDS]
             return [k, *named] if named else []
         if tokens[k].low in VERBS or (tokens[k].kind == "mark" and tokens[k].text not in "-/"):
             return []

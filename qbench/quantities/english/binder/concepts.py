@@ -187,7 +187,7 @@ def _bound(
         else:
             concept = arranged(words, view, scores, sentence)
     found = {*concept.words, *concept.subject}
-    right = corrected(sentence.tokens, sentence.mentions, m, sentence.parse, found)
+    right = corrected(sentence.tokens, sentence.mentions, m, sentence.parse, found, inside.tokens)
     if right != found:
         concept = _with_words(concept, right)
     change = _change(sentence.mentions[m].change, float(up), float(down))
