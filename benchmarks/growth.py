@@ -83,7 +83,8 @@ def main() -> None:
         done = {*options.without, *(step.step for step in steps if step.sentences == size)}
         for step in run(options.folder / str(size), size, done, options.given, options.workers, options.max_pairs):
             steps.append(step)
-            kept.write_text(json.dumps([asdict(each) for each in steps], indent=1))
+            write(kept, json.dumps([asdict(each) for each in steps], indent=1))
+            so_far(options.folder / str(size), step.step).unlink(missing_ok=True)
             print(step, flush=True)
     if options.json:
         options.json.write_text(json.dumps([asdict(each) for each in steps], indent=1) + "\n")
@@ -115,7 +116,7 @@ def run(folder: Path, size: int, done: set[str], given: bool, workers: int, max_
         del commands["describe"], commands["mine-paraphrases"]
     for step, words in commands.items():
         if step not in done:
-            seconds, mb, wall = measured(words, so_far=folder / f"{step}.so-far.json")
+            seconds, mb, wall = measured(words, used=so_far(folder, step))
             written = size_of(Path(words[words.index("-o") + 1]))
             most = max_pairs if step == "gen-queries" else None
             yield Step(step, size, seconds, mb, written, wall=wall, workers=workers, max_pairs=most)
@@ -123,7 +124,7 @@ def run(folder: Path, size: int, done: set[str], given: bool, workers: int, max_
         systems = [word for system in SYSTEMS for word in ("--systems", system)]
         words = ["leaderboard", place["benchmark"], "-o", place["board"], "--conditions", "given", *those, *systems]
         words += ["--document-quantities", "stored"] if given else []
-        seconds, mb, wall = measured(words, so_far=folder / "leaderboard.so-far.json")
+        seconds, mb, wall = measured(words, used=so_far(folder, "leaderboard"))
         yield Step("leaderboard", size, seconds, mb, size_of(place["board"] / "indexes"), wall=wall, workers=workers)
         for row in json.loads((place["board"] / "leaderboard.json").read_text())["rows"]:
             cost = row["cost"]
@@ -144,14 +145,20 @@ def write_facts(path: Path, rows: int) -> None:
             )
 
 
-def measured(words: list[Any], memory: str = "VmHWM:", so_far: Path | None = None) -> tuple[float, float, float]:
+def so_far(folder: Path, step: str) -> Path:
+    """Where the figures of a step stand that is not done: there until those of the whole step are written."""
+    return folder / f"{step}.so-far.json"
+
+
+def measured(words: list[Any], memory: str = "VmHWM:", used: Path | None = None) -> tuple[float, float, float]:
     """Processor seconds of a command, its largest process in MB, and seconds by the clock.
 
     Memory is looked at twenty times a second: VmHWM tells the most so far, another line what there is just then.
-    What runs that were cut off have used stands in `so_far`, written every ten seconds, and is added.
+    What runs that were cut off have used stands in `used`, written every ten seconds, and is added: what they used
+    after it was last written is not told. A command that fails leaves none, since the next run begins it anew.
     """
     began = time.perf_counter()
-    spent = [0.0, 0.0, 0.0] if so_far is None or not so_far.exists() else json.loads(so_far.read_text())
+    spent = [0.0, 0.0, 0.0] if used is None or not used.exists() else json.loads(used.read_text())
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
             [sys.executable, "-m", "qbench", *map(str, words)],
@@ -160,24 +167,24 @@ def measured(words: list[Any], memory: str = "VmHWM:", so_far: Path | None = Non
         before, largest, noted = resource.getrusage(resource.RUSAGE_CHILDREN), spent[1], began
         while process.poll() is None:
             largest = max(largest, peak(process.pid, memory))
-            if so_far and (now := time.perf_counter()) - noted > 10:
-                note(so_far, [spent[0] + processor_seconds(process.pid), largest, spent[2] + now - began])
+            if used and (now := time.perf_counter()) - noted > 10:
+                write(used, json.dumps([spent[0] + processor_seconds(process.pid), largest, spent[2] + now - began]))
                 noted = now
             time.sleep(0.05)
         if process.returncode:
             said.seek(0)
+            if used:
+                used.unlink(missing_ok=True)
             raise SystemExit(f"{words[0]}: {said.read().decode()}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     busy = (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
-    if so_far:
-        so_far.unlink(missing_ok=True)
     return spent[0] + busy, largest, spent[2] + time.perf_counter() - began
 
 
-def note(path: Path, figures: list[float]) -> None:
-    """Write figures so that a kill leaves the old ones or the new ones."""
+def write(path: Path, text: str) -> None:
+    """Write a file so that a kill leaves the old one or the new one."""
     made = path.with_suffix(".new")
-    made.write_text(json.dumps(figures))
+    made.write_text(text)
     made.replace(path)
 
 

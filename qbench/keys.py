@@ -19,14 +19,14 @@ __all__ = ["REVISIONS", "key", "revision"]
 
 REVISIONS: dict[str, int] = {
     # Text
-    "extraction": 21,
+    "extraction": 22,
     "index": 3,
     "benchmark quantities": 1,
     # Benchmarks
     "import": 2,
     "mask": 1,
     "relax": 2,
-    "generation": 15,
+    "generation": 16,
     "expansion": 3,
     "synthesis": 5,
     "grounding": 3,

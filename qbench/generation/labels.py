@@ -20,7 +20,7 @@ from qbench.generation.rounding import rows_same_as_written, same_as_written
 from qbench.number_sets import in_both, sorted_set
 from qbench.quantities.codes import COMPARATOR_CODES
 from qbench.quantities.concept_match import concept_grade, stated_concept
-from qbench.quantities.conditions import BROKEN, MET, RELATIVE_TOLERANCE, UNDECIDED, verdicts
+from qbench.quantities.conditions import BROKEN, MET, RELATIVE_TOLERANCE, UNDECIDED, opposed, verdicts
 from qbench.quantities.languages import ENGLISH
 from qbench.quantities.types import Condition, Quantity
 from qbench.quantities.units import load_units
@@ -263,8 +263,9 @@ def _codes(condition: Condition, rows: NDArray[np.int64], mentions: Mentions) ->
     about = np.flatnonzero(comparator == COMPARATOR_CODES["~"])
     bounds = np.array([condition.base_value, condition.base_high])
     beside = np.abs(low[about, None] - bounds) <= RELATIVE_TOLERANCE * np.abs(bounds)
-    codes[about[beside.any(axis=1)]] = UNDECIDED
-    codes[rows_same_as_written(condition, rows, mentions)] = UNDECIDED
+    near = rows_same_as_written(condition, rows, mentions)
+    near[about[beside.any(axis=1)]] = True
+    codes[near & ~opposed(mentions.change[rows], condition)] = UNDECIDED
     return codes
 
 
@@ -277,6 +278,8 @@ def meets(quantity: Quantity, condition: Condition) -> bool | None:
     the condition allows are two intervals, and one lies inside the other, apart from it, or neither.
     """
     if quantity.base_unit != condition.base_unit:
+        return False
+    if {quantity.change, condition.change} == {"up", "down"}:
         return False
     comparator, wanted = quantity.comparator, condition.comparator
     if comparator == "~" and 0 in (
@@ -298,7 +301,7 @@ def meets(quantity: Quantity, condition: Condition) -> bool | None:
         below < 0 or (below == 0 and (high_open or start_open))
     )
     met, broken = (apart, inside) if wanted == "!=" else (inside, apart)
-    if broken or {quantity.change, condition.change} == {"up", "down"}:
+    if broken:
         return False
     return True if met and quantity.change == condition.change else None
 

@@ -100,10 +100,23 @@ def verdicts(
     codes = _value_verdicts(low, high, comparator, condition)
     if change is None:
         return codes
-    asked = CHANGE_SIGNS[condition.change]
-    other = change != asked
-    opposite = other & (change != 0) & (asked != 0)
+    other = change != CHANGE_SIGNS[condition.change]
+    opposite = opposed(change, condition)
     return np.where(opposite, BROKEN, np.where(other, np.minimum(codes, UNDECIDED), codes)).astype(np.int8)
+
+
+def opposed(change: NDArray[np.int8], condition: Condition) -> NDArray[np.bool_]:
+    """Which changes are others than the rise or the fall that is asked for: they break it whatever their size.
+
+    Args:
+        change: shape (n,), `change_signs` of mentions.
+        condition: of a query.
+
+    Returns:
+        shape (n,).
+    """
+    asked = CHANGE_SIGNS[condition.change]
+    return (change != asked) & (change != 0) & (asked != 0)
 
 
 def _value_verdicts(

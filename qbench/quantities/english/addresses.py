@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qbench.quantities.english.dates import chain_of_numbers, is_month
+from qbench.quantities.english.dates import chain_of_numbers
 from qbench.quantities.english.numbers import Number
 from qbench.quantities.english.tokens import Token, glued
 
@@ -133,9 +133,13 @@ def _postcode(tokens: Sequence[Token], number: Number) -> int | None:
         return None
     if _CODES & {t.low for t in tokens[first - 3 : first]}:
         return last  # "the zip code is 48166"
-    place = [tokens[first - 3].low in _AT, tokens[first - 2].text.istitle(), tokens[first - 1].text == "("]
-    if all(place) and not is_month(tokens[first - 2]) and last < len(tokens) and tokens[last].text == ")":
-        return last  # "in Munich (80331)"
+    if (
+        tokens[first - 1].text == "("
+        and last < len(tokens)
+        and tokens[last].text == ")"
+        and _has_address(tokens, first)
+    ):
+        return last  # "lives in Munich (80331)"
     if "".join(t.text for t in tokens[max(0, first - 4) : first]) == "D.C.":
         return _end_of_postcode(tokens, last)
     if tokens[first - 1].text in _STATES:
@@ -147,7 +151,26 @@ def _postcode(tokens: Sequence[Token], number: Number) -> int | None:
 
 
 _CODES = frozenset("zip zipcode postcode plz".split())
-_AT = frozenset("in at near of from to".split())
+
+
+def _has_address(tokens: Sequence[Token], first: int) -> bool:
+    """Whether the place before the bracket at token `first` - 1 is where something is found or sent to."""
+    k = first - 2
+    while k > 0 and first - k < _LONGEST_PLACE and (tokens[k].text.istitle() or tokens[k].low in _WITHIN_PLACES):
+        k -= 1
+    named = k < first - 2 and tokens[first - 2].text.istitle() and tokens[k].low in ("in", "at", "near", "to")
+    return named and any(t.low in _FOUND for t in tokens[max(0, k - _NEAR_PLACE) : k])
+
+
+_WITHIN_PLACES = frozenset("am an der de la le les los upon on".split())
+_LONGEST_PLACE = 6
+_NEAR_PLACE = 8
+"""Tokens from "office" to the "in" of its place at most."""
+_FOUND = frozenset(
+    "office offices headquarters headquartered based located situated address live lives lived living reside resides "
+    "branch store shop shops hotel restaurant clinic hospital venue workshop studio send write mail".split()
+)
+"""What is said with an address."""
 
 
 def _names_state(tokens: Sequence[Token], k: int, name: Sequence[str]) -> bool:

@@ -103,14 +103,24 @@ def _of_sum(tokens: Sequence[Token], amount: Amount) -> Change:
         return ""
     for j in range(k + 1, min(len(tokens), k + 2 + _WORDS_OF_SUM)):
         if tokens[j].low in _SUMS:
-            ends = j + 1 >= len(tokens) or tokens[j + 1].kind != "word" or tokens[j + 1].low in FUNCTION_WORDS | VERBS
-            return CHANGE_NOUNS[tokens[j].low] if ends else ""
+            after = tokens[j + 1] if j + 1 < len(tokens) else None
+            ends = after is None or after.kind != "word" or after.low in FUNCTION_WORDS | VERBS | _WHEN
+            of_money = family == "currency" and tokens[k].low == "in" and j > k + 1
+            told = of_money or not _BUDGETS.isdisjoint(t.low for t in tokens[k + 1 : j])
+            return CHANGE_NOUNS[tokens[j].low] if ends and told else ""
         if tokens[j].text != "-" and (tokens[j].kind != "word" or tokens[j].low in FUNCTION_WORDS):
             return ""
     return ""
 
 
 _SUMS = frozenset("cuts reductions decreases increases hikes raises".split())
+_WHEN = frozenset("last this next since".split())
+_BUDGETS = frozenset(
+    "spending tax taxes price prices rate rates cost costs pay wage wages salary budget budgets benefit benefits "
+    "subsidy subsidies fee fees tariff tariffs dividend dividends load emission emissions carbon output production "
+    "capacity consumption demand supply energy power expenditure expenditures defence defense aid funding job".split()
+)
+"""What is cut and raised by sums; steak and hills have other cuts and hikes."""
 _NO_SUMS = frozenset(("", "count", "time", "date", "age", "ratio"))
 _WORDS_OF_SUM = 4
 """Words between "in" and "cuts" at most."""

@@ -122,7 +122,13 @@ def _change(
 
 def _is_extent(tokens: Sequence[Token], amount: Amount) -> bool:
     """Whether a length says how large something is: "grows 6-8 feet high"."""
-    return amount.last < len(tokens) and tokens[amount.last].low in SIDES
+    k = amount.last
+    if k >= len(tokens) or tokens[k].low not in SIDES or (amount.first and tokens[amount.first - 1].low == "by"):
+        return False
+    return k + 1 >= len(tokens) or tokens[k + 1].low not in _NOT_OF_SIDES  # "rose 2 m long before", "high up in"
+
+
+_NOT_OF_SIDES = frozenset("before after ago up above inside into within below under of since beyond".split())
 
 
 def _places(tokens: Sequence[Token], j: int) -> bool:

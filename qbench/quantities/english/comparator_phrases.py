@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from qbench.quantities.english.lexicon import VERBS
 from qbench.quantities.english.tokens import Token
 from qbench.quantities.types import MentionComparator
 
@@ -213,22 +212,6 @@ _TURNED: dict[str, MentionComparator] = {
 }
 
 
-def is_capped(tokens: Sequence[Token], first: int) -> bool:
-    """Whether the number at token `first` is what something is capped at: "caps withdrawals at 500 euros"."""
-    k = first - 1
-    if k < 1 or tokens[k].low != "at":
-        return False
-    for j in range(k - 1, max(0, k - _CAPPED) - 1, -1):
-        if tokens[j].low in _CAPPING:
-            return True
-        if tokens[j].kind != "word" or tokens[j].low in VERBS:
-            return False
-    return False
-
-
-_CAPPING = frozenset("cap caps capped capping".split())
-_CAPPED = 7
-"""Words between "caps" and "at" at most."""
 _CHAINED = 4
 """Words between the marks of a chained inequality at most."""
 
@@ -239,15 +222,3 @@ RISES_TO = frozenset(
     "stepping top topping it scale scaled scaling ramp ramped upgrade upgraded".split()
 )
 """Words before "up to" that make it a direction."""
-SECTIONS = frozenset(
-    "category categories heading headings section sections title titles name names agreement agreements "
-    "contract contracts program programs programme programmes brand brands label labels rule rules theme "
-    "themes manager managers coach coaches government governments president presidents clause clauses policy "
-    "policies plan plans law laws treaty treaties scheme schemes statute statutes provision provisions "
-    "paragraph paragraphs scenario scenarios regime regimes licence licences license licenses arrangement "
-    "arrangements directive directives roof roofs umbrella flag flags banner banners cycle cycles facility facilities "
-    "act acts".split()
-)
-"""What something stands "under" without being less than it."""
-FEW_SECTIONS = 10
-"""How many of them something may stand under."""

@@ -12,32 +12,25 @@ from qbench.quantities.english.changes import read_changes
 from qbench.quantities.english.comparator_phrases import (
     DATE_ONLY,
     DEGREES,
-    FEW_SECTIONS,
     LESS,
     MORE,
     NEGATIONS,
     RISES_TO,
-    SECTIONS,
     SWIFT,
     Phrase,
     after,
     before,
     chained,
-    is_capped,
 )
 from qbench.quantities.english.comparator_sharing import is_listed, of_other_group, of_other_year, restates, spans_ages
 from qbench.quantities.english.denials import excludes, is_denied_verb
 from qbench.quantities.english.lexicon import CHANGE_VERBS, FUNCTION_WORDS, VERBS
+from qbench.quantities.english.limits import DURATION_LEADS, MARKS, is_agreed, is_capped, stands_under
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, glued
 from qbench.quantities.english.written import NUMERALS
 from qbench.quantities.types import NEGATED, Change, MentionComparator
 
-MARKS = frozenset(
-    "mark threshold level barrier limit line ceiling minimum maximum cap cutoff required recommended permitted "
-    "allowed needed target".split()
-)
-"""What follows a number with "the" that is bounded all the same: "around the 30-minute mark"."""
 ARTICLES = frozenset(
     "a an another further additional extra average of total full combined us the aggregate principal amount sum".split()
 )
@@ -55,12 +48,6 @@ TELLING = frozenset(
     "articles question questions talk talks song songs news report reports joke jokes all".split()
 )
 """What is "about" two boys without being roughly two of them."""
-DURATION_LEADS = frozenset(
-    "for in of after takes took take taken taking lasting lasted lasts lived spent spend spending spans spanning "
-    "spanned with from to is was are were be been has have had at by than and or just well slightly only now "
-    "since already them it age aged older runtime duration length time period delay wait tenure".split()
-)
-"""Words before "over 10 years" after which it is more than 10 years, and not the time in which something happens."""
 _MIRRORED: dict[MentionComparator, MentionComparator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 
 
@@ -99,6 +86,10 @@ def read_comparators(tokens: Sequence[Token], amounts: Sequence[Amount], parse: 
             lead = None
             if spans_ages(tokens, amounts[k - 1], amounts[k]):
                 comparators[k - 1 : k + 1] = [(">=", *previous[1:]), ("<=", first, last)]
+    comparators = [
+        ("<=" if c == "=" and is_capped(tokens, a, parse) else c, first, last)
+        for a, (c, first, last) in zip(amounts, comparators, strict=True)
+    ]
     if parse is not None:  # "minimum wage 12 euros" is no bound in a query
         comparators = [
             (_named_extreme(tokens, a) if c == "=" else c, first, last)
@@ -144,8 +135,6 @@ def _before(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator,
         if not end or tokens[end - 1].low not in skipped:
             break
         end -= 1
-    if is_capped(tokens, amount.first) and not is_date:
-        return "<=", amount.first
     return _within(tokens, amount) or _extreme(tokens, amount)
 
 
@@ -169,7 +158,10 @@ def _at_age(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator,
 
 
 def _extreme(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
-    """ "the maximum load was 5 kg", "a maximum load of 5 kg": at most 5 kg, by the head of what it is said of."""
+    """ "the maximum load was 5 kg", "a maximum load of 5 kg": at most 5 kg, by the head of what it is said of.
+
+    The maximum temperature of a day is a measure of its own, as forecasts tell it, and no bound.
+    """
     k = amount.first - 1
     if k < 1 or amount.unit.family == "date":
         return None
@@ -182,6 +174,8 @@ def _extreme(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator
             before_it = tokens[j - 1].low if j else ""
             if before_it in _READINGS or before_it in _LISTING or (of and before_it not in FUNCTION_WORDS | VERBS):
                 return None  # "an alternative minimum tax of 15 %"
+            if not of and amount.unit.name in ("degree", "celsius", "fahrenheit") and tokens[j + 1].low in _WEATHER:
+                return None
             return (_EXTREMES[word], amount.first) if not (of and tokens[j + 1].kind != "word") else None
         if of and word in FUNCTION_WORDS:
             return None  # "the maximum of the sum of 5 kg"
@@ -234,6 +228,7 @@ _SPANNING = frozenset(
     tuple(p.split())
     for p in "at least|at most|up to|about|approximately|roughly|around|nearly|almost|more than|less than".split("|")
 )
+_WEATHER = frozenset(("temperature", "temperatures"))
 _COPULAS = frozenset("was were is are be".split())
 _EXTREMES: dict[str, MentionComparator] = {"maximum": "<=", "max": "<=", "minimum": ">=", "min": ">="}
 _WITHIN_SUBJECT = frozenset("of the this that these those for in at on to by under we it they our its and".split())
@@ -288,7 +283,7 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
         return unit.family == "date"
     lead = tokens[first - 1] if first else None
     head = phrase[0]
-    if phrase == ("under",) and _is_agreed(tokens, amount, end):
+    if phrase == ("under",) and is_agreed(tokens, amount, end):
         return False
     if _means_else(tokens, amount, phrase, first, end) or _directs(tokens, amount, phrase, first):
         return False
@@ -306,8 +301,7 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
     if phrase == ("over",):
         return not _is_span(tokens, amount, end) and (unit.family != "time" or _lasts(tokens, first, end, amount))
     if phrase in (("under",), ("within",)):
-        few = amount.number.value <= FEW_SECTIONS and unit.name.rpartition(" ")[2] in SECTIONS
-        return following not in SECTIONS and not few
+        return not stands_under(tokens, amount, first)
     if phrase == ("near",):
         return unit.family != "count"
     if phrase == ("about",) and lead is not None and lead.low in TELLING and amount.number.value < 20:
@@ -318,19 +312,6 @@ def _holds(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: int, 
         reaches = verb == "gone" and unit.family not in ("currency", "ratio")  # "gone up to 30 m deep"
         return verb not in RISES_TO or reaches or bought  # "will buy back up to 5 million shares"
     return not (phrase[:2] in (("as", "many"), ("as", "much")) and lead is not None and lead.low in ("twice", "half"))
-
-
-def _is_agreed(tokens: Sequence[Token], amount: Amount, end: int) -> bool:
-    """Whether a phrase stands before what the amount only describes: "under a five-year contract"."""
-    if not any(t.low in ("a", "an") for t in tokens[end : amount.first]) or amount.last >= len(tokens):
-        return False
-    if end > 1 and tokens[end - 2].low in ("in", "for"):
-        return False  # "done in under a 10-minute window"
-    k = amount.last + (tokens[amount.last].text == "-")
-    noun = tokens[k] if k < len(tokens) else None
-    if noun is None or noun.kind != "word" or noun.low in FUNCTION_WORDS | VERBS or noun.low in MARKS:
-        return False
-    return amount.unit.family in ("time", "currency") and noun.low not in DURATION_LEADS
 
 
 _BUYING = frozenset("buy buys buying bought pay pays paying paid give gives sell sells".split())
@@ -351,6 +332,8 @@ def _means_else(tokens: Sequence[Token], amount: Amount, phrase: Phrase, first: 
         return not tokens[first].text.islower()
     if phrase == ("some",):
         return end < amount.first
+    if phrase == ("as", "soon", "as"):
+        return family not in ("time", "date")  # "as soon as 20 people came"
     if phrase == ("min",):
         return amount.bare and _names_minute(tokens, first)
     if phrase[-1] == "estimated":  # "estimated 3-year survival"

@@ -229,6 +229,8 @@ def _joined_noun(tokens: Sequence[Token], k: int) -> tuple[str, int]:
     end = j
     while end < len(tokens) and end - j < _WORDS_OF_SUBSTANCE and _may_name(tokens[end]):
         end += 1
+    if end == j and j == k + 3 and _may_name(tokens[k + 2]) and tokens[k + 2].low not in _SIZES:
+        return f"{tokens[k].low}-{singular(tokens[k + 2].low)}", j  # "per bed-night"
     if end == j or j == k + 1:
         return singular(tokens[k].low), k + 1
     words = [tokens[k].low]
@@ -236,6 +238,10 @@ def _joined_noun(tokens: Sequence[Token], k: int) -> tuple[str, int]:
         joined = glued(tokens[n - 1], tokens[n])
         words.append(tokens[n].low if joined else f" {tokens[n].low}")
     return singular("".join(words)), end
+
+
+_SIZES = frozenset("long wide high deep old free only end plus equivalent day week month year hour".split())
+"""What a hyphen joins to a noun without making a noun of both."""
 
 
 def _may_name(token: Token) -> bool:

@@ -1,4 +1,4 @@
-"""Dates, clock times and calendar years: numbers that tell when, not how much."""
+"""Dates and calendar years: numbers that tell when, not how much."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, MONTHS, VERBS
-from qbench.quantities.english.numbers import Number, plain_digits
+from qbench.quantities.english.numbers import Number
 from qbench.quantities.english.tokens import Token, glued
 
 YEAR_CUES = frozenset(
@@ -19,12 +19,10 @@ _FUTURE_CUES = frozenset("in by until till since before after year circa".split(
 _PLAIN_MONTHS = frozenset(m.lower() for m in MONTHS if len(m) > 3 and m not in ("March", "August", "Sept"))
 """Months whose name in small letters is no other word."""
 _SHORT_MONTHS = frozenset("jan feb apr jun jul aug sep sept oct nov dec".split())
-_ZONES = frozenset("GMT UTC EST EDT ET CST CDT CT MST MDT PST PDT PT BST CET CEST IST JST AEST AEDT SGT HKT".split())
-_SMALL_ZONES = frozenset("gmt utc est edt cst cdt mst mdt pst pdt bst cet cest".split())
 _ERAS = frozenset("BC BCE CE AD".split())
 _YEAR_AND_PAGE = re.compile(r"(?:19|20)\d\d\.\d{1,3}")
 """A year at the end of a sentence with what is glued to it: the number of a page or a note."""
-_SPANS = ("-", "–", "—", "to", "and", "through", "until", "or", "/", "&")
+SPANS = ("-", "–", "—", "to", "and", "through", "until", "or", "/", "&")
 
 
 def date_until(tokens: Sequence[Token], number: Number) -> int | None:
@@ -102,108 +100,6 @@ def chain_of_numbers(tokens: Sequence[Token], first: int, marks: str) -> int:
     return n
 
 
-def clock_until(tokens: Sequence[Token], number: Number) -> int | None:
-    """Where to go on if the number is part of a clock time ("10:30", "10.45pm", "5 a.m.", "0401 GMT"); else None."""
-    first, last = number.first, number.last
-    if number.written and number.value > 12:
-        return None
-    if last + 1 < len(tokens) and tokens[last].text == ":" and tokens[last + 1].kind == "number":
-        if glued(tokens[last - 1], tokens[last]) and glued(tokens[last], tokens[last + 1]):
-            chain = chain_of_numbers(tokens, first, ":")
-            return _past_pages(tokens, first, first + max(chain, 3))
-    if (end := _half_of_day(tokens, _hour(tokens, number), last)) is not None:
-        return end
-    if last < len(tokens) and len(tokens[first].text) == 4 and tokens[first].text.isdecimal():
-        if tokens[last].text in _ZONES or _is_in_small_zone(tokens, first, last):
-            return last + 1
-        if tokens[last].low in ("hours", "hrs") and _on_the_clock(tokens, first, last):
-            return last + 1
-        if _opens_hours(tokens, first, last):
-            return last + 3
-    if _is_hour(tokens, number) or _is_dotted(tokens, number):
-        return last
-    # "9-11 a.m.", "from 5 to 7 pm": the first of two times
-    if last + 1 < len(tokens) and tokens[last].low in _SPANS and tokens[last + 1].kind == "number":
-        other = tokens[last + 1].text
-        small = len(other) <= 5 and other.isascii() and number.value < 13
-        if small and _half_of_day(tokens, float(plain_digits(other)), last + 2) is not None:
-            return last + 1
-    return None
-
-
-def _is_in_small_zone(tokens: Sequence[Token], first: int, last: int) -> bool:
-    """Whether four digits are a time in a zone that newswires write small: "closes at 1300 pdt"."""
-    text, before = tokens[first].text, tokens[first - 1].low if first else ""
-    clock = int(text[:2]) <= 24 and int(text[2:]) < 60
-    return clock and before in _TELLING_TIME and tokens[last].text in _SMALL_ZONES
-
-
-_TELLING_TIME = frozenset("at by until till from of to before after around about".split())
-
-
-def _past_pages(tokens: Sequence[Token], first: int, end: int) -> int:
-    """Past the last page of "2017;66:389-397", which is no time of day."""
-    volume = first > 1 and tokens[first - 1].text == ";" and tokens[first - 2].kind == "number"
-    paged = end + 1 < len(tokens) and tokens[end].text in "-–" and tokens[end + 1].kind == "number"
-    return end + 2 if volume and paged and glued(tokens[end - 1], tokens[end]) else end
-
-
-def _is_hour(tokens: Sequence[Token], number: Number) -> bool:
-    """ "it closes at 7.", "the match tonight at around 8": a small number after "at", of what has its hour."""
-    first, last = number.first, number.last
-    if not number.value.is_integer() or not 1 <= number.value <= 12 or number.scaled or first < 1:
-        return False
-    k = first - 1 - (tokens[first - 1].low in ("around", "about"))
-    if k < 0 or tokens[k].low not in ("at", "until", "till"):
-        return False
-    after = tokens[last] if last < len(tokens) else None
-    if after is not None and after.low not in _AFTER_HOURS:
-        return False
-    return any(t.low in _TIMED for t in tokens[max(0, k - _NEAR) : k])
-
-
-def _is_dotted(tokens: Sequence[Token], number: Number) -> bool:
-    """ "16.9.2008 at 13.32", "on May 5 at 8.30 local time": hours and minutes with a stop, after a date."""
-    first, last = number.first, number.last
-    hours, stop, minutes = tokens[first].text.partition(".")
-    if not stop or len(minutes) != 2 or len(hours) > 2 or int(hours or 99) > 23 or int(minutes) > 59 or first < 2:
-        return False
-    after = tokens[last] if last < len(tokens) else None
-    if tokens[first - 1].low != "at" or (after is not None and (after.text in "%$€£-" or after.text.islower())):
-        return False
-    near = tokens[max(0, first - 1 - _NEAR) : first - 1]
-    return any(is_month(t) or (len(t.text) == 4 and t.text.isdecimal() and t.text[:2] in ("19", "20")) for t in near)
-
-
-_NEAR = 6
-"""Tokens from an hour back to what has it at most."""
-_AFTER_HOURS = frozenset(". , ; ! ? ) and or on in so but tonight tomorrow today sharp".split())
-_TIMED = frozenset(
-    "open opens opened close closes closed closing start starts started begin begins began tonight tomorrow today meet "
-    "meets meeting dinner lunch breakfast game match show evening morning afternoon night monday tuesday wednesday "
-    "thursday friday saturday sunday arrive arrives arrived leave leaves left".split()
-)
-
-
-def _opens_hours(tokens: Sequence[Token], first: int, last: int) -> bool:
-    """ "between 1900 and 2300 hours": two hours of the day."""
-    if last + 2 >= len(tokens) or tokens[last].low not in ("and", "to", "-", "–") or first == 0:
-        return False
-    ends = tokens[last + 1].text
-    if tokens[first - 1].low not in ("between", "from") or tokens[last + 2].low not in ("hours", "hrs"):
-        return False
-    if last + 3 < len(tokens) and tokens[last + 3].low in ("a", "per", "of", "each"):
-        return False
-    return all(len(t) == 4 and t.isdecimal() and int(t) <= 2400 and int(t[2:]) < 60 for t in (tokens[first].text, ends))
-
-
-def _on_the_clock(tokens: Sequence[Token], first: int, last: int) -> bool:
-    """ "at 1900 hours", "1900 hours local time": an hour of the day, and no length of time."""
-    hours, minutes = int(tokens[first].text[:2]), int(tokens[first].text[2:])
-    local = last + 1 < len(tokens) and (tokens[last + 1].low == "local" or tokens[last + 1].text in _ZONES)
-    return hours < 24 and minutes < 60 and (local or (first > 0 and tokens[first - 1].low in ("at", "by", "until")))
-
-
 _BOUNDS = frozenset("under below over above least most".split())
 """Words before a number of four digits that ends a query ("tvs under 2000"); "above 2002 levels" is of the year."""
 
@@ -256,7 +152,7 @@ def _day(tokens: Sequence[Token], number: Number) -> int | None:
         return _last_day(tokens, last)
     if last < len(tokens) and is_month(tokens[last]):
         return last + 1
-    if last + 2 < len(tokens) and tokens[last].low in _SPANS and _may_be_day(tokens, last + 1):
+    if last + 2 < len(tokens) and tokens[last].low in SPANS and _may_be_day(tokens, last + 1):
         if is_month(tokens[last + 2]) and tokens[last + 2].text != "May":
             return last + 3
     return None
@@ -290,17 +186,18 @@ def _day_in_words(tokens: Sequence[Token], number: Number) -> int | None:
 
 def _last_day(tokens: Sequence[Token], last: int) -> int:
     """Past the second day of "June 5-8" or "June 5 to 8", where no word follows that the number could count."""
-    if last + 1 >= len(tokens) or tokens[last].low not in _SPANS or not _may_be_day(tokens, last + 1):
+    if last + 1 >= len(tokens) or tokens[last].low not in SPANS or not _may_be_day(tokens, last + 1):
         return last
     after = tokens[last + 2] if last + 2 < len(tokens) else None
     counts = after is not None and after.text.islower() and after.low not in FUNCTION_WORDS | VERBS | _RELATIVE
     percent = after is not None and after.text in "%°"
     sure = tokens[last].text in _DAYS_APART or (after is not None and after.low == "period")
+    sure = sure or (tokens[last].low == "through" and last > 2 and tokens[last - 3].low in ("the", "from"))
     return last if percent or (counts and not sure) else last + 2
 
 
-_DAYS_APART = ("-", "–", "—", "/", "through")
-"""What stands between two days, whatever follows: "the March 11 through 20 sales"."""
+_DAYS_APART = ("-", "–", "—", "/")
+"""What stands between two days, whatever follows: "the March 11-20 sales"."""
 
 
 _RELATIVE = frozenset("last this next each every inclusive".split())
@@ -343,17 +240,20 @@ _LONGEST_LIFE = 120
 def is_earlier(tokens: Sequence[Token], number: Number, k: int) -> bool:
     """Whether token k and the singular before it only say when: "157,000 week ago", "5.6 mln year earlier"."""
     after = tokens[k].low if k < len(tokens) else ""
+    if not k or tokens[k - 1].low not in _PERIODS:
+        return False
     return (after == "ago" and number.value > 1) or (after == "earlier" and number.value > _YEARS)
 
 
-_YEARS = 1000
-"""From here on a number counts no years by which something is earlier."""
+_PERIODS = frozenset("year month week quarter day season decade".split())
+_YEARS = 100
+"""From here on a number counts no year, in the singular, by which something is earlier."""
 
 
 def _era(tokens: Sequence[Token], number: Number) -> int | None:
     """ "1260 BC", "300 B.C.", "A.D. 1000", "AD 70"."""
     first, last = number.first, number.last
-    if last + 2 < len(tokens) and tokens[last].low in _SPANS and tokens[last + 2].text in _ERAS:
+    if last + 2 < len(tokens) and tokens[last].low in SPANS and tokens[last + 2].text in _ERAS:
         return last + 3 if tokens[last + 1].text.isdecimal() else None  # "276-194 BC"
     if last < len(tokens) and tokens[last].text in _ERAS:
         after = tokens[last + 1] if last + 1 < len(tokens) else None
@@ -389,25 +289,6 @@ def _month_and_day(tokens: Sequence[Token], number: Number) -> int | None:
     announced = first > 0 and tokens[first - 1].low in ("on", "dated")
     short = all(len(part) <= 2 for part in pair)
     return first + 3 if announced and short and int(pair[0]) <= 12 and int(pair[1]) <= 31 else None
-
-
-def _hour(tokens: Sequence[Token], number: Number) -> float:
-    """The hour of a number; that of "13.30 pm" is one."""
-    hours, stop, minutes = tokens[number.first].text.partition(".")
-    noon = stop and len(minutes) == 2 and hours.isdecimal() and 13 <= int(hours) < 24 and int(minutes or 60) < 60
-    return number.value - 12 if noon else number.value
-
-
-def _half_of_day(tokens: Sequence[Token], value: float, k: int) -> int | None:
-    """The token after "a.m." or "pm" at token k, if the value is an hour."""
-    if value >= 13 or k >= len(tokens):
-        return None
-    if tokens[k].low in ("a", "p") and "".join(t.low for t in tokens[k : k + 3]) in ("a.m", "p.m"):
-        return k + (4 if k + 3 < len(tokens) and tokens[k + 3].text == "." else 3)
-    if tokens[k].low == "o" and k + 2 < len(tokens) and tokens[k + 2].low == "clock":
-        return k + 3
-    # "3 pM" is a concentration.
-    return k + 1 if tokens[k].low in ("am", "pm") and tokens[k].text not in ("pM", "aM") else None
 
 
 def names_a_year(tokens: Sequence[Token], first: int) -> bool:

@@ -55,7 +55,8 @@ _IRREGULAR |= {
 _IRREGULAR |= {
     f"{noun}es": noun
     for noun in "virus campus bonus status census sinus fetus foetus chorus circus surplus genius walrus canvas alias "
-    "iris syllabus exodus prospectus consensus octopus platypus apparatus focus".split()
+    "iris syllabus exodus prospectus consensus octopus platypus apparatus focus caucus abacus omnibus trolleybus "
+    "cactus crocus hippopotamus hiatus plus".split()
 }
 _PLURALS = {single: plural for plural, single in _IRREGULAR.items()} | {"staff": "staff", "personnel": "personnel"}
 _SINGULAR_S = ("ss", "us", "is", "sis", "news", "series", "species")
@@ -73,6 +74,8 @@ def singular(noun: str) -> str:
     low = last.lower()
     if low in _IRREGULAR:
         last = _IRREGULAR[low]
+    elif low in _PLURALS:
+        pass  # "lens", "canvas", "atlas"
     elif low[:1].isalpha() and low[-2:-1].isdigit():
         pass  # a model's name: a T470s is no T470
     elif len(low) > 3 and low.endswith("s") and not low.endswith(_SINGULAR_S):

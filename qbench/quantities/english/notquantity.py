@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qbench.quantities.english.addresses import reached_until
-from qbench.quantities.english.dates import chain_of_numbers, clock_until, date_until
+from qbench.quantities.english.clocks import clock_until
+from qbench.quantities.english.dates import chain_of_numbers, date_until
 from qbench.quantities.english.formats import generation_until, race_until, resolution_until
 from qbench.quantities.english.intervals import freedom_until, level_until
 from qbench.quantities.english.lexicon import CAPITAL_LABELS, FUNCTION_WORDS, LABELS, ONES, VERBS
@@ -422,8 +423,6 @@ def _idiom(tokens: Sequence[Token], number: Number) -> int | None:
     article = number.first > 0 and tokens[number.first - 1].low in _ARTICLES
     if article and [t.low for t in tokens[last : last + 2]] in (["in", "1"], ["in", "one"]):
         return last + 2  # "a 2 in 1 laptop"
-    if [t.low for t in tokens[number.first : last + 2]] == ["nine", "to", "five"]:
-        return None if last + 2 < len(tokens) and tokens[last + 2].low in _COUNTED_HOURS else last + 2
     if last + 1 >= len(tokens) or tokens[last].text not in HYPHENS or number.scaled:
         return None
     if not (glued(tokens[last - 1], tokens[last]) and glued(tokens[last], tokens[last + 1])):
@@ -448,8 +447,6 @@ def _idiom(tokens: Sequence[Token], number: Number) -> int | None:
 
 
 _ARTICLES = frozenset("a an this that your my".split())
-_COUNTED_HOURS = frozenset("% percent per pct million billion years months weeks days hours minutes".split())
-"""What makes numbers of "nine to five", which are the hours of an office."""
 _WITHOUT = frozenset("coupon tolerance gravity".split())
 """What there is none of, by its name: "zero coupon bonds"."""
 _TESTED = frozenset("tailed sided".split())

@@ -87,8 +87,12 @@ def _size_between(tokens: Sequence[Token], amounts: Sequence[Amount], position: 
     if position + 1 >= len(amounts) or amounts[position + 1].first != amounts[position].last:
         return None
     size, k = amounts[position + 1], amounts[position + 1].number.last
-    joined = k < len(tokens) and tokens[k].text in HYPHENS and size.unit.family not in ("", "count", "date")
-    return size if joined else None
+    joined = k + 1 < len(tokens) and tokens[k].text in HYPHENS and size.unit.family not in ("date", "age")
+    if joined and size.bare:
+        return replace(size, last=k + 2) if tokens[k + 1].kind == "word" else None  # "3 12-page reports"
+    many = size.last < len(tokens) and tokens[size.last].low.endswith("s")
+    priced = many and size.unit.family == "currency" and size.first < size.number.first  # "two $20 bills"
+    return size if joined or priced else None
 
 
 def _says_nothing(tokens: Sequence[Token], amount: Amount) -> bool:
@@ -155,7 +159,7 @@ def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, 
         while j < limit and (parse.tags[j] in DETERMINERS or tokens[j].low == "all"):
             j += 1
     if not of and _suspended(tokens, j + 1, limit):
-        j += 3
+        j = _past_suspended(tokens, j + 3, limit)
     found = _phrase(tokens, amount, j, limit, units, parse, many=of)
     head = None if of else _modified(tokens, amount, j, limit, parse)
     if head is None or (found is not None and found[1] == head + 1):
@@ -167,6 +171,15 @@ def _suspended(tokens: Sequence[Token], k: int, limit: int) -> bool:
     """Whether a hyphen at token k stands for a word said later: "60 age- and sex-matched controls"."""
     hyphen = k + 1 < limit and tokens[k].text in HYPHENS and glued(tokens[k - 1], tokens[k])
     return hyphen and tokens[k + 1].low in ("and", "or")
+
+
+def _past_suspended(tokens: Sequence[Token], j: int, limit: int) -> int:
+    """Past the second compound of "HIV- and HCV-infected patients": the noun is of both."""
+    k = j
+    while k + 2 < limit and tokens[k + 1].text in HYPHENS and glued(tokens[k], tokens[k + 1]):
+        k += 2
+    noun = k + 1 < limit and tokens[k + 1].kind == "word" and tokens[k + 1].low not in FUNCTION_WORDS | VERBS
+    return k + 1 if k > j and noun else k
 
 
 def _modified(tokens: Sequence[Token], amount: Amount, j: int, limit: int, parse: Parse) -> int | None:

@@ -81,20 +81,36 @@ def _list_mark(tokens: Sequence[Token], number: Number) -> int | None:
 def _bare_point(tokens: Sequence[Token], number: Number) -> int | None:
     """ "Pests: 2 Vine weevil. 3 Slugs": a point of a list without its mark, and another beside it; "^ 2 Hamilton"."""
     first, last = number.first, number.last
-    if number.written or last + 1 >= len(tokens):
+    if number.written or number.scaled or last + 1 >= len(tokens):
         return None
     if _is_doubled(tokens, first):
         return last
     if not _opens_point(tokens, first):
         return None
-    value, noun = int(tokens[first].text), tokens[last].low
-    if (first and tokens[first - 1].text == "^") or (value == 1 and noun.endswith("s") and singular(noun) != noun):
+    value = int(tokens[first].text)
+    if (first and tokens[first - 1].text == "^") or (value == 1 and _is_plural(tokens[last])):
         return last  # "1 Exons are parts of"
     near = range(max(0, first - _FAR), min(len(tokens), first + _FAR))
     beside = [k for k in near if k != first and tokens[k].text == str(value + (1 if k > first else -1))]
-    if any(_measures(tokens, k) for k in near):
+    points = [k for k in beside if _opens_point(tokens, k)]
+    if not points or any(_measures(tokens, k) for k in near):
         return None
-    return last if any(_opens_point(tokens, k) for k in beside) else None
+    if value == 1 or any(tokens[k].text == "1" and _opens_point(tokens, k) for k in near if k < first):
+        return last
+    return None if all(_may_count(tokens, k) for k in (first, *points)) else last
+
+
+def _may_count(tokens: Sequence[Token], k: int) -> bool:
+    """Whether the number at token k may count what follows: "12 Democrats", "3 Police officers", not "2 Vine"."""
+    return any(_is_plural(t) or t.low in _UNCOUNTED for t in tokens[k + 1 : k + 3])
+
+
+def _is_plural(token: Token) -> bool:
+    return token.low.endswith("s") and singular(token.low) != token.low
+
+
+_UNCOUNTED = frozenset("people men women children gold silver bronze british french dutch irish".split())
+"""What is counted without the s of a plural."""
 
 
 def _measures(tokens: Sequence[Token], k: int) -> bool:
@@ -233,7 +249,8 @@ def _quoted(tokens: Sequence[Token], number: Number) -> int | None:
 def _page(tokens: Sequence[Token], number: Number) -> int | None:
     """ "in cash. 26 ACME 2023 FORM 10-K": the number of a page at its foot, before the running title; "p. 88"."""
     first, last = number.first, number.last
-    if first > 1 and tokens[first - 2].text in ("p", "pp", "pg") and tokens[first - 1].text == ".":
+    priced = first > 2 and tokens[first - 3].kind == "number"  # "it costs 40 p. 50 people use it"
+    if first > 1 and tokens[first - 2].text in ("p", "pp", "pg") and tokens[first - 1].text == "." and not priced:
         whole = tokens[first].text.isdecimal() and number.value > 1
         more = chain_of_numbers(tokens, first, "-–") > 1 or [t.low for t in tokens[last : last + 1]] == ["of"]
         return last + 2 * more if whole else None  # "pp. 88-91", "p. 3 of 10"

@@ -214,9 +214,15 @@ def _may_join(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -
         return False
     if (joint.text in JOINERS) != hyphens and joint.low != "to":
         return False
-    if hyphens and b.last < len(tokens) and tokens[b.last].text == "=":
-        return False  # "20% - 8% = 12%"
+    if hyphens and b.last < len(tokens) and tokens[b.last].text == "=" and _equals_number(tokens, b.last):
+        return False
     return hyphens or joint.low in _OPEN or tokens[b.first - 1].low in _BEFORE_HIGH
+
+
+def _equals_number(tokens: Sequence[Token], k: int) -> bool:
+    """Whether a number follows the "=" at token k: "20% - 8% = 12%"; "18-25 = normal" is a range."""
+    k += 1 + (k + 1 < len(tokens) and tokens[k + 1].text in "$€£-−")
+    return k < len(tokens) and tokens[k].kind == "number"
 
 
 def _are_apart(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:

@@ -22,7 +22,7 @@ def is_negative(tokens: Sequence[Token], first: int, number: int) -> bool:
         before = tokens[first - 2] if first > 1 else None
         return before is None or not (before.kind == "number" or before.low in ("or", "/", "-"))
     before = tokens[first - 2] if first > 1 else None
-    if sign.text == "−" and before is not None and (before.low in _TELLING or before.text in "(=:"):
+    if sign.text == "−" and before is not None and _stands_apart(tokens, first - 1):
         return True  # "a mean of − 0.43", with a space
     if sign.text not in MINUSES or not glued(sign, tokens[first]) or _goes_up(tokens, first):
         return False
@@ -33,7 +33,20 @@ def is_negative(tokens: Sequence[Token], first: int, number: int) -> bool:
     return before.low == "to" and first > 2 and not glued(tokens[first - 3], before)  # "-1.9 to-1.4" has lost a space
 
 
-_TELLING = frozenset("mean median average was were is are be of at to by from than and about".split())
+def _stands_apart(tokens: Sequence[Token], sign: int) -> bool:
+    """Whether the "−" at token `sign` is one of the number behind it by what stands before: "of − 5", ": − 5, − 6"."""
+    before = tokens[sign - 1]
+    if before.low in _BEFORE_SIGNS or before.text in "(=:":
+        return True
+    if before.text not in ",;" or sign < 2:
+        return False
+    if tokens[sign - 2].low in _BEFORE_SIGNS:
+        return True  # "CI, − 2.0"
+    listed = tokens[sign - 2].kind == "number" and sign > 3 and tokens[sign - 3].text == "−"
+    return listed and _stands_apart(tokens, sign - 3)
+
+
+_BEFORE_SIGNS = frozenset("mean median average was were is are be of at to by from than and about ci".split())
 """Words after which a minus sign is one of the number, whatever stands between them."""
 
 

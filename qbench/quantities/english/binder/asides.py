@@ -18,9 +18,13 @@ _OPENERS = (
 """What opens an aside that says what is left out."""
 _OPPOSITES = {
     "loss": "profit profits income gain gains earnings",
+    "losses": "profit profits income gain gains earnings",
     "profit": "loss losses",
+    "profits": "loss losses",
     "deficit": "surplus surpluses",
     "surplus": "deficit deficits",
+    "deficits": "surplus surpluses",
+    "surpluses": "deficit deficits",
     "outflow": "inflow inflows",
     "inflow": "outflow outflows",
     "outflows": "inflow inflows",
@@ -94,7 +98,8 @@ def _opposite(tokens: Sequence[Token], first: int, words: Set[int]) -> set[int]:
     while j > 0 and k - j < _REACH and tokens[j].kind == "word" and tokens[j].low not in _COMPARING:
         j -= 1
     compares = tokens[j].low in _COMPARING and (tokens[j].low != "to" or tokens[j - 1].low == "compared")
-    return {word for word in words if compares and word < j and tokens[word].low in opposites}
+    # The "income" of "income tax" is no opposite of a loss.
+    return {w for w in words if compares and w < j and tokens[w].low in opposites and w + 1 not in words}
 
 
 def _relabelled(

@@ -1,0 +1,92 @@
+"""Sentences that look like those a rule is for, and are not: what is read of them is what they say."""
+
+from __future__ import annotations
+
+import pytest
+
+from qbench.quantities.extractors import ExtractorOptions, get_extractor
+
+READER = get_extractor(ExtractorOptions())
+
+
+def read(text):
+    """For each number: value (of a range the higher), unit, what bounds it but for "=", and its change."""
+    found = READER.extract(text)
+    told = [
+        (
+            f"{q.high if q.comparator == 'between' else q.value:g}",
+            q.unit,
+            "" if q.comparator == "=" else q.comparator,
+            q.change,
+        )
+        for q in found
+    ]
+    return [" ".join(filter(None, words)) for words in told]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # hours of an office, and numbers that fall
+        ("It takes nine to five kg.", ["9 kilogram between"]),
+        ("Prices fell from nine to five dollars.", ["9 dollar", "5 dollar"]),
+        ("The court ruled nine to five against him.", ["9", "5"]),
+        ("She works nine to five, on a 9-to-5 shift.", []),
+        # earlier than something, and the period before
+        ("It had 1,200 visitors earlier this year.", ["1200 visitor"]),
+        ("The firm cut 5,000 jobs earlier this month.", ["5000 job down"]),
+        # counts that follow each other, and points of a list
+        ("4 Danes came. 5 Swedes left.", ["4 dane", "5 swede"]),
+        ("Fine: 5 Euros. Toll: 6 Euros.", ["5 euro", "6 euro"]),
+        ("Who came? 12 Police officers. 13 Firefighters.", ["12 police officer", "13 firefighter"]),
+        ("1 Danes eat it. 2 Swedes do not.", []),
+        ("^ 2 Billion dollars were spent.", ["2e+09 dollar"]),
+        # counts in brackets behind a place, and its postcode
+        ("Deaths in Italy (35000) and Spain (28000) rose.", ["35000", "28000"]),
+        ("The office in Frankfurt am Main (60311) is closed.", []),
+        # caps that are no limit
+        ("He sells caps at 12 dollars.", ["12 dollar"]),
+        ("Large cap stocks at 20 dollars sold off.", ["20 dollar"]),
+        ("He capped his career at 35.", ["35"]),
+        ("The bank caps the fee at 12 dollars.", ["12 dollar <="]),
+        ("A cap on spending at $5 million was set.", ["5e+06 dollar <="]),
+        # classes, and sums
+        ("A BMI of 18.5-24.9 = normal.", ["24.9 between"]),
+        ("So 20% - 8% = 12% is left.", ["20 percentage", "8 percentage", "12 percentage"]),
+        # cuts of meat, and of budgets
+        ("She ate 200 grams of cold cuts.", ["200 gram"]),
+        ("They walked 30 km of mountain hikes.", ["30 kilometre"]),
+        ("They agreed on $9 billion in spending cuts.", ["9e+09 dollar down"]),
+        ("It gave $9 million in pay raises last year.", ["9e+06 dollar up"]),
+        # rises before something, and how high a thing is
+        ("Sea levels rose 20 cm long before 1900.", ["20 centimetre up"]),
+        ("The lake dropped 2 feet high up in the hills.", ["2 foot down"]),
+        ("The hedge grows 6 feet tall.", ["6 foot"]),
+        # what something stands under, and how many there are
+        ("Well under 10 licences were sold.", ["10 licence <"]),
+        ("The school hired under ten coaches.", ["10 coach <"]),
+        ("There are under five facilities in town.", ["5 facility <"]),
+        ("Under 5 acts of violence were recorded.", ["5 act <"]),
+        ("It is sold under two brands.", ["2 brand"]),
+        ("As soon as 20 people came, it began.", ["20 people"]),
+        ("The maximum temperature will be 20 degrees.", ["20 degree"]),
+        ("The maximum fine would be 500 dollars.", ["500 dollar <="]),
+        # names in capitals
+        ("Of The Eleven Directors, four resigned.", ["11 director", "4 director"]),
+        ("He saw The Seven Husbands in 3 days.", ["3 day"]),
+        # pence, and pages
+        ("The plan costs 40 p. 50 people use it.", ["40 penny", "50 people"]),
+        ("See p. 88 of it.", []),
+        # days, and what lies between
+        ("On May 5 through 12 miles of forest they walked.", ["12 mile"]),
+        ("The March 11 through 20 sales rose.", []),
+        # signs that stand apart
+        ("They were: − 5, − 6 and − 7 °C.", ["-5 celsius", "-6 celsius", "-7 celsius"]),
+        ("It was small (95% CI − 0.4 to − 0.2).", ["-0.2 between"]),
+        # nouns behind "per", and nouns that end in s
+        ("It costs $5 per bed-night and $6 per X-ray.", ["5 dollar per bed-night", "6 dollar per x-ray"]),
+        ("It costs $5 per lens and 30 euros per canvas.", ["5 dollar per lens", "30 euro per canvas"]),
+    ],
+)  # fmt: skip
+def test_a_near_miss_is_read_for_what_it_says(text, expected):
+    assert read(text) == expected
