@@ -116,7 +116,8 @@ def opposed(change: NDArray[np.int8], condition: Condition) -> NDArray[np.bool_]
         shape (n,).
     """
     asked = CHANGE_SIGNS[condition.change]
-    return (change != asked) & (change != 0) & (asked != 0)
+    contrary: NDArray[np.bool_] = (change != asked) & (change != 0) & (asked != 0)
+    return contrary
 
 
 def _value_verdicts(
