@@ -23,8 +23,8 @@ from qbench.quantities.english.composites import compose
 from qbench.quantities.english.concept_words import find_concept
 from qbench.quantities.english.concepts import Concept, MentionTokens
 from qbench.quantities.english.denominators import with_denominators
-from qbench.quantities.english.elided import MONEY, PAID
 from qbench.quantities.english.intervals import in_interval
+from qbench.quantities.english.lent import SHARED, may_share, of_same_thing
 from qbench.quantities.english.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
 from qbench.quantities.english.nouns import count_nouns
 from qbench.quantities.english.p_values import P_VALUE, p_value_name
@@ -40,7 +40,7 @@ from qbench.quantities.english.tokens import Token, spans_of, tokenize, words_of
 from qbench.quantities.english.written import STARTERS
 from qbench.quantities.languages import NO_PARSER
 from qbench.quantities.types import ParsedQuery, Quantity
-from qbench.quantities.units import PER, Units
+from qbench.quantities.units import Units
 
 _SIGNS = re.compile(r"[\d" + "".join(FRACTION_MARKS) + "]")
 _WORD = re.compile("[a-z]+")
@@ -219,6 +219,7 @@ class RulesExtractor:
 def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tuple[Amount, Modifiers, Concept]]:
     """Each amount with its unit, its comparator and change, and its concept; p-values keep what they are."""
     before: Amount | None = None
+    found: list[tuple[Amount, Modifiers, Concept]] = []
     for amount, reading, binding in zip(text.amounts, text.readings, bindings, strict=True):
         if amount.p_value:
             yield amount, reading, Concept(p_value_name(text.tokens, amount.number), P_VALUE)
@@ -230,37 +231,12 @@ def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tupl
         before = amount
         own = amount
         lent = None if binding.unit_of is None else text.amounts[binding.unit_of]
-        if lent is not None and _shares(text.tokens, amount, lent, reading):
-            own = replace(own, unit=lent.unit, how=(*own.how, "shared unit"))
-        yield own, reading._replace(change=binding.change), binding.concept
-
-
-def _shares(tokens: Sequence[Token], amount: Amount, lent: Amount, reading: Modifiers) -> bool:
-    """Whether a bare amount that the binder gives another's unit may have it.
-
-    What a number is by is of it alone, and what another one counts is not counted by an amount of money, a score, or a
-    number in another phrase: "employs 4,300 at two mills".
-    """
-    before = tokens[reading.first - 1].low if reading.first else ""
-    scored = reading.first < amount.first and tokens[reading.first].text in _SIGNED
-    paid = before in PAID or (before == "of" and reading.first > 1 and tokens[reading.first - 2].low in MONEY)
-    gap = [token.low for token in tokens[amount.last : min(lent.first, amount.last + _PHRASE)]]
-    placed = gap != ["in"] and not _PLACING.isdisjoint(gap)  # "3 in 10 shops"
-    counts = (paid or before == "among" or scored or placed) and lent.unit.family == "count"
-    return not (counts or _is_part(amount) or lent.unit.name.startswith(PER))
-
-
-_PHRASE = 6
-"""Tokens after a number among which a preposition says that another phrase begins."""
-_PLACING = frozenset("at in from with on".split())
-"""Prepositions between a number and what is counted after them, and not by it."""
-_SIGNED = frozenset("≤ ≥ < > ≦ ≧ ⩽ ⩾".split())
-"""Signs between a score and its bound, which counts nothing: "90 patients with a score ≥ 3"."""
-
-
-def _is_part(amount: Amount) -> bool:
-    """Whether a number shares no other's unit, as a ratio or a part: "300 members, or half of the village"."""
-    return amount.number.rule == RATIO or (amount.number.written and 0 < amount.low < 1)
+        if lent is None or not may_share(text.tokens, amount, lent, reading):
+            lent = of_same_thing(text.tokens, (amount, reading._replace(change=binding.change), binding.concept), found)
+        if lent is not None:
+            own = replace(own, unit=lent.unit, how=(*own.how, SHARED))
+        found.append((own, reading._replace(change=binding.change), binding.concept))
+        yield found[-1]
 
 
 def _is_sure(tokens: Sequence[Token], amount: Amount, reading: Modifiers) -> bool:

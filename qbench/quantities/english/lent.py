@@ -1,0 +1,88 @@
+"""Units that a number without one has of another: as the binder says, or since both are of the very same thing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qbench.quantities.english.amounts import Amount
+from qbench.quantities.english.comparators import Modifiers
+from qbench.quantities.english.concepts import Concept
+from qbench.quantities.english.elided import MONEY, PAID
+from qbench.quantities.english.ratios import RATIO
+from qbench.quantities.english.tokens import HYPHENS, Token
+from qbench.quantities.units import PER
+
+SHARED = "shared unit"
+"""The rule's name."""
+Read = tuple[Amount, Modifiers, Concept]
+"""An amount with what bounds it and what it is of."""
+
+
+def may_share(tokens: Sequence[Token], amount: Amount, lent: Amount, reading: Modifiers) -> bool:
+    """Whether a bare amount that the binder gives another's unit may have it.
+
+    What a number is by is of it alone, and what another one counts is not counted by an amount of money, a score, or a
+    number in another phrase: "employs 4,300 at two mills".
+    """
+    before = tokens[reading.first - 1].low if reading.first else ""
+    scored = reading.first < amount.first and tokens[reading.first].text in _SIGNED
+    paid = before in PAID or (before == "of" and reading.first > 1 and tokens[reading.first - 2].low in MONEY)
+    gap = [token.low for token in tokens[amount.last : min(lent.first, amount.last + _PHRASE)]]
+    placed = gap != ["in"] and not _PLACING.isdisjoint(gap)  # "3 in 10 shops"
+    counts = (paid or before == "among" or scored or placed) and lent.unit.family == "count"
+    large = lent.unit.family == "ratio" and abs(amount.low) >= _NO_PERCENT  # "52% in the study, and 3,100 answered"
+    return not (counts or large or _is_part(amount) or lent.unit.name.startswith(PER))
+
+
+_NO_PERCENT = 1000
+"""From here on a number without a unit is no percentage."""
+_PHRASE = 6
+"""Tokens after a number among which a preposition says that another phrase begins."""
+_PLACING = frozenset("at in from with on".split())
+"""Prepositions between a number and what is counted after them, and not by it."""
+_SIGNED = frozenset("≤ ≥ < > ≦ ≧ ⩽ ⩾".split())
+"""Signs between a score and its bound, which counts nothing: "90 patients with a score ≥ 3"."""
+
+
+def _is_part(amount: Amount) -> bool:
+    """Whether a number shares no other's unit, as a ratio or a part: "300 members, or half of the village"."""
+    return amount.number.rule == RATIO or (amount.number.written and 0 < amount.low < 1)
+
+
+def of_same_thing(tokens: Sequence[Token], read: Read, earlier: Sequence[Read]) -> Amount | None:
+    """The amount before a bare one that is of the same thing by the same words, and of a like size.
+
+    "The yield was 4.62 % at the close, easing towards 4.50", "its battery, quoted at 18 hours, came closer to 13". What
+    stands in brackets or beside a slash is another statistic of that thing, and a change leads to no level here.
+    """
+    amount, reading, concept = read
+    if not amount.bare or amount.year or not concept.words or _is_part(amount) or _stands_aside(tokens, amount):
+        return None
+    words = {tokens[k].low for k in concept.words}
+    for lent, said, of in reversed(earlier):
+        if lent.bare or SHARED in lent.how or {tokens[k].low for k in of.words} != words:
+            continue
+        leads = said.change and not reading.change
+        small = reading.change and not said.change  # "59.4 mln acres, 2.1 mln fewer"
+        low = 0 if small else abs(lent.low) / _LIKE
+        alike = low <= abs(amount.low) <= abs(lent.high) * (1 if small else _LIKE)
+        lends = lent.unit.family not in _OWN and (lent.number.written or not amount.number.written)
+        return lent if alike and lends and not leads and not _stands_aside(tokens, lent) else None
+    return None
+
+
+_OWN = frozenset(("", "count", "date", "age", "wireless generation"))
+"""Families of units that a number of the same thing need not have: what is counted may be another thing."""
+_LIKE = 10
+"""How many times as large as another a number of the same thing is at most."""
+
+
+def _stands_aside(tokens: Sequence[Token], amount: Amount) -> bool:
+    """Whether an amount stands in brackets or a quotient, or is joined to what it describes: "26-week bills"."""
+    before = tokens[amount.first - 1].text if amount.first else ""
+    after = tokens[amount.last].text if amount.last < len(tokens) else ""
+    joined = amount.number.last < len(tokens) and tokens[amount.number.last].text in HYPHENS
+    return before in _ASIDE or after in _ASIDE or joined
+
+
+_ASIDE = frozenset("( [ { / × x ) ] } = ± :".split())

@@ -1,0 +1,25 @@
+"""Units that a number has of another one of the very same thing."""
+
+from __future__ import annotations
+
+import pytest
+
+from qbench.quantities.extractors import ExtractorOptions, get_extractor
+
+READER = get_extractor(ExtractorOptions())
+
+
+@pytest.mark.parametrize(
+    ("text", "units"),
+    [
+        ("Battery life, quoted at 18 hours, came closer to 13 in our test.", ["hour", "hour"]),
+        ("The key rate, which opened at 4.62 pct, was seen at 4.50 later.", ["percentage", "percentage"]),
+        ("Shipments of oats were 350,000 tonnes this year, and 420,000 in the year before.", ["tonne", "tonne"]),
+        # of a size that tells another thing, in brackets, or by the way
+        ("The response rate was 61% (14/23).", ["percentage", "", ""]),
+        ("The remission rate was 52% in the study, and 3,100 answered.", ["percentage", ""]),
+        ("It sold 26-week paper at 5.84.", ["week", ""]),
+    ],
+)
+def test_what_is_said_of_the_same_thing_has_its_unit(text, units):
+    assert [q.unit for q in READER.extract(text)][: len(units)] == units
