@@ -32,6 +32,10 @@ def concepts(text):
         ("The 36-year-old showed a knitted coat in the hall.", [""]),
         ("The shy 36-year-old will sing an aria.", ["shy"]),
         ("The 36-year-old singer showed a coat.", ["singer"]),
+        # when something was, and not how long
+        ("The guests left the hall five minutes ago.", [""]),
+        ("The guests came to the mill, which was built 80 years ago.", ["mill"]),
+        ("The printer ships two months earlier than planned.", ["printer"]),
     ],
 )
 def test_readings(text, expected):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from qbench.quantities.english.concepts import MentionTokens
-from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, SCALES, VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token
 
@@ -56,14 +56,41 @@ def corrected(
         inside: tokens of all mentions.
 
     Returns:
-        tokens; not none, but for what an age that stands for a person does.
+        tokens; none only of a time that tells when, and of an age that stands for the person of whom more is said.
     """
     mention = mentions[m]
+    if _tells_when(tokens, mention):
+        return set()
     if _acts(tokens, mention, parse):
         return {k for k in words if k <= mention.last}
     outside = {k for k in words if _in_aside(tokens, k, mention.number)} | _opposite(tokens, mention.first, words)
     kept = set(words - outside) or set(words)
     return _relabelled(tokens, mentions, m, kept, inside)
+
+
+def _tells_when(tokens: Sequence[Token], mention: MentionTokens) -> bool:
+    """Whether a length of time only says when: "they left five minutes ago", not "the mill was built 80 years ago"."""
+    k = mention.last
+    if mention.family != "time" or k >= len(tokens) or tokens[k].low not in _WHEN:
+        return False
+    number = tokens[mention.number]
+    ages = len(number.text) >= _AGES and number.kind == "number"  # "the crater was made 4000 years ago"
+    ages = ages or any(t.low in SCALES for t in tokens[mention.number : k])
+    shifts = any(t.low == "than" for t in tokens[k : k + _REACH])  # "it ships two months earlier than planned"
+    began = any(t.low in _BEGINNING for t in tokens[max(0, mention.first - LONGEST) : mention.first])
+    return not (ages or shifts or began)
+
+
+_AGES = 3
+"""Figures of a number from which on it is an age, and not when something else was."""
+
+
+_WHEN = frozenset("ago later earlier previously".split())
+_BEGINNING = frozenset(
+    "start started starts begin began begun found founded open opened launch launched establish established build "
+    "built create created invent invented discover discovered born die died age aged".split()
+)
+"""Verbs of what has an age since: "founded 20 years ago"."""
 
 
 def _acts(tokens: Sequence[Token], mention: MentionTokens, parse: Parse) -> bool:
