@@ -99,13 +99,13 @@ def spans_ages(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
 def restates(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
     """Whether b restates a or is an alternative to it: "(60 miles)", "or 62 miles", "five or six"."""
     between = "".join(t.low for t in tokens[a.last : b.first]) if b.first - a.last <= 2 else "far"
-    if a.is_range or b.is_range or between not in ("(", "or", ",or", "/", "[", "-", "–"):
+    if a.is_range or b.is_range or between not in ("(", "or", ",or", "/", "[", "-", "–", ""):
         return False
     if a.unit.name == b.unit.name:
         return False  # "about five or six": `is_listed`
     if a.unit.family.startswith("currency") and b.unit.family.startswith("currency"):
-        return between in ("(", "[", "or", ",or")
-    if not a.unit.base_unit or a.unit.base_unit != b.unit.base_unit:
+        return between in ("(", "[", "or", ",or", "")  # "EUR 250m USD 332m" has lost its brackets
+    if not between or not a.unit.base_unit or a.unit.base_unit != b.unit.base_unit:
         return False
     x, y = (u.low * u.unit.factor + u.unit.offset for u in (a, b))
     return abs(x - y) <= NEAR_ENOUGH * max(abs(x), abs(y))

@@ -18,6 +18,7 @@ from qbench.quantities.english.binder.labelled import with_labels
 from qbench.quantities.english.binder.parallels import with_parallels
 from qbench.quantities.english.binder.statistic_names import with_statistics
 from qbench.quantities.english.carried import carried
+from qbench.quantities.english.comparator_sharing import restates
 from qbench.quantities.english.comparators import Modifiers, read_comparators
 from qbench.quantities.english.composites import compose
 from qbench.quantities.english.concept_words import find_concept
@@ -185,7 +186,7 @@ class RulesExtractor:
         """What belongs to each mention: from the parse, or from the words around it."""
         sentences = [sentence for text in read if (sentence := text.sentence()) is not None]
         bound = iter([_by_form(*each) for each in zip(sentences, self.bind(sentences), strict=True)])
-        return [_bindings_by_words(text) if text.parse is None else next(bound) for text in read]
+        return [_bindings_by_words(text) if text.parse is None else _restated(text, next(bound)) for text in read]
 
     def bind(self, sentences: Sequence[Sentence]) -> list[list[Binding]]:
         """What belongs to each mention of texts with a parse."""
@@ -275,6 +276,17 @@ def _by_form(sentence: Sentence, bindings: Sequence[Binding]) -> list[Binding]:
     concepts = with_statistics(sentence, with_parallels(sentence, concepts))
     concepts = carried(*sentence, concepts)
     return [replace(binding, concept=concept) for binding, concept in zip(bindings, concepts, strict=True)]
+
+
+def _restated(text: ReadText, bindings: list[Binding]) -> list[Binding]:
+    """The bindings, those of a conversion with the concept of what it converts: "a EUR 160m (USD 213m) credit line"."""
+    for k in range(1, len(bindings)):
+        a, b = text.amounts[k - 1 : k + 1]
+        money = a.unit.family.startswith("currency") and "or" in (t.low for t in text.tokens[a.last : b.first])
+        if restates(text.tokens, a, b) and not money:  # "a charge of $2 million, or five cents a share, for closings"
+            before = bindings[k - 1]
+            bindings[k] = replace(bindings[k], concept=before.concept, change=before.change)
+    return bindings
 
 
 def _bindings_by_words(text: ReadText) -> list[Binding]:

@@ -59,11 +59,12 @@ def corrected(
         tokens; none only of a time that tells when, and of an age that stands for the person of whom more is said.
     """
     mention = mentions[m]
-    if _tells_when(tokens, mention):
+    if _tells_when(tokens, mention) or (words == {mention.last} and _reports(tokens, mention)):
         return set()
     if _acts(tokens, mention, parse):
         return {k for k in words if k <= mention.last}
-    outside = {k for k in words if _in_aside(tokens, k, mention.number)} | _opposite(tokens, mention.first, words)
+    outside = {k for k in words if tokens[k].low == "s"}  # the rest of "Acme 's"
+    outside |= {k for k in words if _in_aside(tokens, k, mention.number)} | _opposite(tokens, mention.first, words)
     kept = set(words - outside) or set(words)
     return _relabelled(tokens, mentions, m, kept, inside)
 
@@ -85,6 +86,14 @@ _AGES = 3
 """Figures of a number from which on it is an age, and not when something else was."""
 
 
+def _reports(tokens: Sequence[Token], mention: MentionTokens) -> bool:
+    """Whether a length of time is that of a report: "profit for the 12-month period rose", not "the period before"."""
+    k = mention.last
+    after = tokens[k + 1].low if k + 1 < len(tokens) else ""
+    return mention.family == "time" and tokens[k].low == "period" and after not in _OF_PERIODS
+
+
+_OF_PERIODS = frozenset("prior before after following of from until in".split())
 _WHEN = frozenset("ago later earlier previously".split())
 _BEGINNING = frozenset(
     "start started starts begin began begun found founded open opened launch launched establish established build "
