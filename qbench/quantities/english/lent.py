@@ -8,6 +8,7 @@ from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.comparators import Modifiers
 from qbench.quantities.english.concepts import Concept
 from qbench.quantities.english.elided import MONEY, PAID
+from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.ratios import RATIO
 from qbench.quantities.english.tokens import HYPHENS, Token
 from qbench.quantities.units import PER
@@ -49,13 +50,16 @@ def _is_part(amount: Amount) -> bool:
     return amount.number.rule == RATIO or (amount.number.written and 0 < amount.low < 1)
 
 
-def of_same_thing(tokens: Sequence[Token], read: Read, earlier: Sequence[Read]) -> Amount | None:
+def of_same_thing(tokens: Sequence[Token], read: Read, earlier: Sequence[Read], parse: Parse) -> Amount | None:
     """The amount before a bare one that is of the same thing by the same words, and of a like size.
 
     "The yield was 4.62 % at the close, easing towards 4.50", "its battery, quoted at 18 hours, came closer to 13". What
-    stands in brackets or beside a slash is another statistic of that thing, and a change leads to no level here.
+    stands in brackets or beside a slash is another statistic of that thing, what another verb governs is another thing
+    ("raised $4 million and fed 3 million"), and a change leads to no level here.
     """
     amount, reading, concept = read
+    if reading.first and parse.tags[reading.first - 1].startswith("VB"):
+        return None
     if not amount.bare or amount.year or not concept.words or _is_part(amount) or _stands_aside(tokens, amount):
         return None
     words = {tokens[k].low for k in concept.words}

@@ -232,8 +232,11 @@ def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tupl
         before = amount
         own = amount
         lent = None if binding.unit_of is None else text.amounts[binding.unit_of]
-        if lent is None or not may_share(text.tokens, amount, lent, reading):
-            lent = of_same_thing(text.tokens, (amount, reading._replace(change=binding.change), binding.concept), found)
+        if lent is not None and not may_share(text.tokens, amount, lent, reading):
+            lent = None
+        if lent is None and text.parse is not None:  # in queries a bare number is often a price
+            read = (amount, reading._replace(change=binding.change), binding.concept)
+            lent = of_same_thing(text.tokens, read, found, text.parse)
         if lent is not None:
             own = replace(own, unit=lent.unit, how=(*own.how, SHARED))
         found.append((own, reading._replace(change=binding.change), binding.concept))
