@@ -58,7 +58,7 @@ def of_same_thing(tokens: Sequence[Token], read: Read, earlier: Sequence[Read], 
     ("raised $4 million and fed 3 million"), and a change leads to no level here.
     """
     amount, reading, concept = read
-    if reading.first and parse.tags[reading.first - 1].startswith("VB"):
+    if 0 < amount.first == reading.first and parse.tags[amount.first - 1].startswith("VB"):
         return None
     if not amount.bare or amount.year or not concept.words or _is_part(amount) or _stands_aside(tokens, amount):
         return None
