@@ -16,9 +16,10 @@ def excludes(tokens: Sequence[Token], end: int, start: int) -> bool:
     """
     if end > 1 and tokens[end - 1].low == "of" and tokens[end - 2].low.endswith(_PASSIVE):
         end -= 1  # "no grant is made of more than"
-    if not end or tokens[end - 1].low in _PLACES:
+    accounts = end > 1 and tokens[end - 1].low == "for" and tokens[end - 2].low in _ACCOUNTING
+    if not end or (tokens[end - 1].low in _PLACES and not accounts):
         return False
-    acts = end < start or tokens[end - 1].low in VERBS or tokens[start].low.startswith("exceed")
+    acts = accounts or end < start or tokens[end - 1].low in VERBS or tokens[start].low.startswith("exceed")
     barred = False
     for k in range(end - 1, max(0, end - _FARTHEST_DENIAL) - 1, -1):
         word = tokens[k].low
@@ -39,6 +40,7 @@ def excludes(tokens: Sequence[Token], end: int, start: int) -> bool:
     return False
 
 
+_ACCOUNTING = frozenset("account accounts accounted accounting".split())
 _NOBODY = frozenset("no none nobody neither".split())
 _FORBIDDING = frozenset(
     "forbid forbids forbade forbidden forbidding prohibit prohibits prohibited prohibiting bar bars barred barring ban "

@@ -92,7 +92,16 @@ def _size_between(tokens: Sequence[Token], amounts: Sequence[Amount], position: 
         return replace(size, last=k + 2) if tokens[k + 1].kind == "word" else None  # "3 12-page reports"
     many = size.last < len(tokens) and tokens[size.last].low.endswith("s")
     priced = many and size.unit.family == "currency" and size.first < size.number.first  # "two $20 bills"
+    priced = priced or (many and amounts[position].number.written and _is_size(size))
     return size if joined or priced else None
+
+
+def _is_size(size: Amount) -> bool:
+    """Whether an amount is a size as products have them: "four 18 V batteries"."""
+    return not size.bare and not size.is_range and size.unit.family not in _NO_SIZES
+
+
+_NO_SIZES = frozenset(("", "count", "time", "age", "date", "ratio"))
 
 
 def _says_nothing(tokens: Sequence[Token], amount: Amount) -> bool:

@@ -197,6 +197,9 @@ def changes(text):
         ("it capped sales, at 5 litres a day", "="),
         ("the minimum for groups would be 5 kg", ">="),
         ("it may arrive as soon as 5 hours after the call", ">="),
+        # what nobody does
+        ("no customer accounted for more than 5 percent of sales", "<="),
+        ("a customer accounted for more than 5 percent of sales", ">"),
         # what something stands under
         ("he sang under two presidents", "="),
         ("losses were paid under 3 insurance policies", "="),

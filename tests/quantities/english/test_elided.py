@@ -243,6 +243,10 @@ def test_bare_millions_have_the_unit_of_those_before_them(text, expected):
         ("In 2019 5-year survival was 40%.", [5, "year", 40, "percentage"]),
         ("We studied 132 age- and sex-matched controls.", [132, "control"]),
         ("They sell 30 first- and second-hand cars and 3 pre- and post-tests.", [30, "car", 3, "test"]),
+        (
+            "The kit has two 18 V batteries and six 120 mm bolts.",
+            [2, "battery", 18, "volt", 6, "bolt", 120, "millimetre"],
+        ),
         ("He had two $20 bills and 3 12-page reports.", [2, "bill", 20, "dollar", 3, "report", 12, "page"]),
         ("It ordered 600 buses and 3 lenses.", [600, "bus", 3, "lens"]),
     ],

@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from qbench.quantities.english.concepts import MentionTokens
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, SCALES, VERBS
 from qbench.quantities.english.parse import Parse
-from qbench.quantities.english.tokens import Token
+from qbench.quantities.english.tokens import Token, glued
 
 LONGEST = 14
 """Tokens of an aside at most."""
@@ -63,7 +63,7 @@ def corrected(
         return set()
     if _acts(tokens, mention, parse):
         return {k for k in words if k <= mention.last}
-    outside = {k for k in words if tokens[k].low == "s"}  # the rest of "Acme 's"
+    outside = {k for k in words if _is_genitive(tokens, k)}
     outside |= {k for k in words if _in_aside(tokens, k, mention.number)} | _opposite(tokens, mention.first, words)
     kept = set(words - outside) or set(words)
     return _relabelled(tokens, mentions, m, kept, inside)
@@ -84,6 +84,13 @@ def _tells_when(tokens: Sequence[Token], mention: MentionTokens) -> bool:
 
 _AGES = 3
 """Figures of a number from which on it is an age, and not when something else was."""
+
+
+def _is_genitive(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k is the "s" of "Acme 's" or "Acme s", as some texts part it; not that of "s.d."."""
+    if tokens[k].text != "s" or (k + 1 < len(tokens) and tokens[k + 1].text == "."):
+        return False
+    return k > 0 and (tokens[k - 1].text in ("'", "’") or not glued(tokens[k - 1], tokens[k]))
 
 
 def _reports(tokens: Sequence[Token], mention: MentionTokens) -> bool:
