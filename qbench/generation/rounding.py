@@ -128,4 +128,4 @@ def _scales(rows: NDArray[np.int64], mentions: Mentions) -> NDArray[np.float64]:
     return scales
 
 
-_SIDES = {"<": -1, "<=": -1, ">": 1, ">=": 1}
+_SIDES = {"<": -1, ">": 1}

@@ -58,8 +58,11 @@ def of_same_thing(tokens: Sequence[Token], read: Read, earlier: Sequence[Read], 
     ("raised $4 million and fed 3 million"), and a change leads to no level here.
     """
     amount, reading, concept = read
-    if 0 < amount.first == reading.first and parse.tags[amount.first - 1].startswith("VB"):
+    before = amount.first - 1
+    if 0 <= before == reading.first - 1 and (parse.tags[before].startswith("VB") or tokens[before].low in _ELSEWHERE):
         return None
+    if amount.last < len(tokens) and parse.tags[amount.last].startswith("VB"):
+        return None  # "mortality was 5%, 12 died"
     if not amount.bare or amount.year or not concept.words or _is_part(amount) or _stands_aside(tokens, amount):
         return None
     words = {tokens[k].low for k in concept.words}
@@ -75,6 +78,8 @@ def of_same_thing(tokens: Sequence[Token], read: Read, earlier: Sequence[Read], 
     return None
 
 
+_ELSEWHERE = frozenset("in for of on".split())
+"""Words behind which a number is of something else."""
 _OWN = frozenset(("", "count", "date", "age", "wireless generation"))
 """Families of units that a number of the same thing need not have: what is counted may be another thing."""
 _LIKE = 10

@@ -35,15 +35,14 @@ def is_negative(tokens: Sequence[Token], first: int, number: int) -> bool:
 
 def _stands_apart(tokens: Sequence[Token], sign: int) -> bool:
     """Whether the "−" at token `sign` is one of the number behind it by what stands before: "of − 5", ": − 5, − 6"."""
+    while sign > 3 and tokens[sign - 1].text in ",;" and tokens[sign - 2].kind == "number":
+        if tokens[sign - 3].text != "−":
+            return False
+        sign -= 3  # "− 5, − 6"
     before = tokens[sign - 1]
     if before.low in _BEFORE_SIGNS or before.text in "(=:":
         return True
-    if before.text not in ",;" or sign < 2:
-        return False
-    if tokens[sign - 2].low in _BEFORE_SIGNS:
-        return True  # "CI, − 2.0"
-    listed = tokens[sign - 2].kind == "number" and sign > 3 and tokens[sign - 3].text == "−"
-    return listed and _stands_apart(tokens, sign - 3)
+    return sign > 1 and before.text in ",;" and tokens[sign - 2].low in _BEFORE_SIGNS  # "CI, − 2.0"
 
 
 _BEFORE_SIGNS = frozenset("mean median average was were is are be of at to by from than and about ci".split())
