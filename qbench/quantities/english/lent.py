@@ -58,13 +58,13 @@ def of_same_thing(tokens: Sequence[Token], read: Read, earlier: Sequence[Read], 
     ("raised $4 million and fed 3 million"), and a change leads to no level here.
     """
     amount, reading, concept = read
+    if not amount.bare or amount.year or not concept.words or _is_part(amount) or _stands_aside(tokens, amount):
+        return None
     before = amount.first - 1
     if 0 <= before == reading.first - 1 and (parse.tags[before].startswith("VB") or tokens[before].low in _ELSEWHERE):
         return None
     if amount.last < len(tokens) and parse.tags[amount.last].startswith("VB"):
         return None  # "mortality was 5%, 12 died"
-    if not amount.bare or amount.year or not concept.words or _is_part(amount) or _stands_aside(tokens, amount):
-        return None
     words = {tokens[k].low for k in concept.words}
     for lent, said, of in reversed(earlier):
         if lent.bare or SHARED in lent.how or {tokens[k].low for k in of.words} != words:

@@ -55,7 +55,7 @@ def stands_under(tokens: Sequence[Token], amount: Amount, first: int) -> bool:
         return False  # "well under 10 licences", "hired under ten coaches"
     if lead in ("sold", "sells", "sell") and not any(t.low in _BEING for t in tokens[max(0, first - 3) : first]):
         return False
-    return not (not lead and _is_subject(tokens, amount))
+    return bool(lead) or not _is_subject(tokens, amount)
 
 
 def is_agreed(tokens: Sequence[Token], amount: Amount, end: int) -> bool:
@@ -76,7 +76,7 @@ def _is_subject(tokens: Sequence[Token], amount: Amount) -> bool:
     k = amount.last
     while k + 1 < len(tokens) and (tokens[k].low == "of" or tokens[k - 1].low == "of"):
         k += 1
-    return k < len(tokens) and tokens[k].low in FUNCTION_WORDS | VERBS and tokens[k].low in _BEING | {"have", "had"}
+    return k < len(tokens) and (tokens[k].low in _BEING or tokens[k].low in ("have", "had"))
 
 
 MARKS = frozenset(

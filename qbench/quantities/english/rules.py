@@ -25,7 +25,7 @@ from qbench.quantities.english.concept_words import find_concept
 from qbench.quantities.english.concepts import Concept, MentionTokens
 from qbench.quantities.english.denominators import with_denominators
 from qbench.quantities.english.intervals import in_interval
-from qbench.quantities.english.lent import SHARED, may_share, of_same_thing
+from qbench.quantities.english.lent import SHARED, Read, may_share, of_same_thing
 from qbench.quantities.english.lexicon import FRACTION_MARKS, FRACTIONS, SCALES
 from qbench.quantities.english.nouns import count_nouns
 from qbench.quantities.english.p_values import P_VALUE, p_value_name
@@ -217,10 +217,10 @@ class RulesExtractor:
         return quantity, (*amount.how, f"comparator {reading.comparator}", *moved, f"concept {concept.how}")
 
 
-def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tuple[Amount, Modifiers, Concept]]:
+def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[Read]:
     """Each amount with its unit, its comparator and change, and its concept; p-values keep what they are."""
     before: Amount | None = None
-    found: list[tuple[Amount, Modifiers, Concept]] = []
+    found: list[Read] = []
     for amount, reading, binding in zip(text.amounts, text.readings, bindings, strict=True):
         if amount.p_value:
             yield amount, reading, Concept(p_value_name(text.tokens, amount.number), P_VALUE)
@@ -230,16 +230,15 @@ def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[tupl
             before = None
             continue
         before = amount
-        own = amount
+        own, told = amount, reading._replace(change=binding.change)
         lent = None if binding.unit_of is None else text.amounts[binding.unit_of]
         if lent is not None and not may_share(text.tokens, amount, lent, reading):
             lent = None
         if lent is None and text.parse is not None:  # in queries a bare number is often a price
-            read = (amount, reading._replace(change=binding.change), binding.concept)
-            lent = of_same_thing(text.tokens, read, found, text.parse)
+            lent = of_same_thing(text.tokens, (amount, told, binding.concept), found, text.parse)
         if lent is not None:
             own = replace(own, unit=lent.unit, how=(*own.how, SHARED))
-        found.append((own, reading._replace(change=binding.change), binding.concept))
+        found.append((own, told, binding.concept))
         yield found[-1]
 
 
