@@ -155,7 +155,7 @@ def measured(words: list[Any], memory: str = "VmHWM:", used: Path | None = None)
 
     Memory is looked at twenty times a second: VmHWM tells the most so far, another line what there is just then.
     What runs that were cut off have used stands in `used`, written every ten seconds, and is added: what they used
-    after it was last written is not told. A command that fails leaves none, since the next run begins it anew.
+    after it was last written is not told. A command that fails leaves what it used, since the next run resumes it.
     """
     began = time.perf_counter()
     spent = [0.0, 0.0, 0.0] if used is None or not used.exists() else json.loads(used.read_text())
@@ -171,14 +171,15 @@ def measured(words: list[Any], memory: str = "VmHWM:", used: Path | None = None)
                 write(used, json.dumps([spent[0] + processor_seconds(process.pid), largest, spent[2] + now - began]))
                 noted = now
             time.sleep(0.05)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        busy = (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
+        told = spent[0] + busy, largest, spent[2] + time.perf_counter() - began
         if process.returncode:
             said.seek(0)
             if used:
-                used.unlink(missing_ok=True)
+                write(used, json.dumps(told))
             raise SystemExit(f"{words[0]}: {said.read().decode()}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    busy = (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
-    return spent[0] + busy, largest, spent[2] + time.perf_counter() - began
+    return told
 
 
 def write(path: Path, text: str) -> None:

@@ -159,16 +159,19 @@ def _has_address(tokens: Sequence[Token], first: int) -> bool:
     while k > 0 and first - k < _LONGEST_PLACE and (tokens[k].text.istitle() or tokens[k].low in _WITHIN_PLACES):
         k -= 1
     named = k < first - 2 and tokens[first - 2].text.istitle() and tokens[k].low in ("in", "at", "near", "to")
-    return named and any(t.low in _FOUND for t in tokens[max(0, k - _NEAR_PLACE) : k])
+    lead = [t.low for t in tokens[max(0, k - _NEAR_PLACE) : k]]
+    counted = lead[-1:] and (lead[-1].endswith("s") or lead[-1] == "living") and lead[-1] not in _FOUND - {"living"}
+    return named and not counted and not _FOUND.isdisjoint(lead)  # not "hospital beds in Germany (49700)"
 
 
-_WITHIN_PLACES = frozenset("am an der de la le les los upon on".split())
+_WITHIN_PLACES = frozenset("am an der de la le les los upon on - ,".split())
 _LONGEST_PLACE = 6
 _NEAR_PLACE = 8
 """Tokens from "office" to the "in" of its place at most."""
 _FOUND = frozenset(
     "office offices headquarters headquartered based located situated address live lives lived living reside resides "
-    "branch store shop shops hotel restaurant clinic hospital venue workshop studio send write mail".split()
+    "branch store shop shops hotel restaurant clinic hospital venue workshop studio send write mail born place event "
+    "concert letter".split()
 )
 """What is said with an address."""
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from qbench.quantities.english.comparator_phrases import before as bound_before
 from qbench.quantities.english.dates import is_month
-from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
+from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS, WEEKDAYS
 from qbench.quantities.english.numbers import Number
 from qbench.quantities.english.tokens import HYPHENS, Token, glued
 from qbench.quantities.english.written import NUMERALS
@@ -34,7 +34,7 @@ _BEFORE_COHORTS = frozenset("the for among of all many most".split())
 _MIDDLE_AGED = 40
 """From here on, "over 70s" are people."""
 _SIDES = frozenset("over under above below aged".split())
-_WEEKDAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday however first second".split())
+_NO_NAMES = WEEKDAYS | {"however", "first", "second"}
 
 
 def is_age(tokens: Sequence[Token], number: Number) -> bool:
@@ -202,6 +202,6 @@ def _after_name(tokens: Sequence[Token], number: Number) -> bool:
         return False
     if name.kind != "word" or not name.text.istitle() or len(name.text) < 2 or is_month(name):
         return False
-    if name.low in FUNCTION_WORDS or name.low in VERBS or name.low in _WEEKDAYS:
+    if name.low in FUNCTION_WORDS or name.low in VERBS or name.low in _NO_NAMES:
         return False
     return tokens[last].text == "," and following.kind == "word" and not is_month(following)

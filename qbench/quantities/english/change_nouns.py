@@ -105,22 +105,21 @@ def _of_sum(tokens: Sequence[Token], amount: Amount) -> Change:
         if tokens[j].low in _SUMS:
             after = tokens[j + 1] if j + 1 < len(tokens) else None
             ends = after is None or after.kind != "word" or after.low in FUNCTION_WORDS | VERBS | _WHEN
-            of_money = family == "currency" and tokens[k].low == "in" and j > k + 1
-            told = of_money or not _BUDGETS.isdisjoint(t.low for t in tokens[k + 1 : j])
-            return CHANGE_NOUNS[tokens[j].low] if ends and told else ""
+            said = [t.low for t in tokens[k + 1 : j]]
+            told = said or (family == "currency" and tokens[k].low == "in")
+            return CHANGE_NOUNS[tokens[j].low] if ends and told and _OTHER_CUTS.isdisjoint(said) else ""
         if tokens[j].text != "-" and (tokens[j].kind != "word" or tokens[j].low in FUNCTION_WORDS):
             return ""
     return ""
 
 
 _SUMS = frozenset("cuts reductions decreases increases hikes raises".split())
-_WHEN = frozenset("last this next since".split())
-_BUDGETS = frozenset(
-    "spending tax taxes price prices rate rates cost costs pay wage wages salary budget budgets benefit benefits "
-    "subsidy subsidies fee fees tariff tariffs dividend dividends load emission emissions carbon output production "
-    "capacity consumption demand supply energy power expenditure expenditures defence defense aid funding job".split()
+_WHEN = frozenset("last this next since yesterday today tomorrow so".split())
+_OTHER_CUTS = frozenset(
+    "beef pork lamb veal meat steak prime choice premium cold thin thick deep lean fresh frozen loin rib mountain hill "
+    "hills forest guided day scenic rail road paper hair fabric clear diamond gem short long first".split()
 )
-"""What is cut and raised by sums; steak and hills have other cuts and hikes."""
+"""Before cuts of meat, cloth and roads, and hikes in the hills, which are no sums."""
 _NO_SUMS = frozenset(("", "count", "time", "date", "age", "ratio"))
 _WORDS_OF_SUM = 4
 """Words between "in" and "cuts" at most."""

@@ -125,10 +125,12 @@ def _is_extent(tokens: Sequence[Token], amount: Amount) -> bool:
     k = amount.last
     if k >= len(tokens) or tokens[k].low not in SIDES or (amount.first and tokens[amount.first - 1].low == "by"):
         return False
-    return k + 1 >= len(tokens) or tokens[k + 1].low not in _NOT_OF_SIDES  # "rose 2 m long before", "high up in"
+    after = tokens[k + 1].low if k + 1 < len(tokens) else ""
+    return (tokens[k].low, after) not in _NOT_OF_SIDES
 
 
-_NOT_OF_SIDES = frozenset("before after ago up above inside into within below under of since beyond".split())
+_NOT_OF_SIDES = {("long", word) for word in ("before", "after", "ago", "since")} | {("high", "up")}
+"""What is no side: "rose 2 m long before dawn", "climbed 30 m high up in the tree"."""
 
 
 def _places(tokens: Sequence[Token], j: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qbench.quantities.english.dates import SPANS, chain_of_numbers, is_month
+from qbench.quantities.english.lexicon import CHANGE_VERBS, WEEKDAYS
 from qbench.quantities.english.numbers import Number, plain_digits
 from qbench.quantities.english.tokens import HYPHENS, Token, glued
 
@@ -144,12 +145,20 @@ def _office_hours(tokens: Sequence[Token], first: int) -> int | None:
     after = tokens[end] if end < len(tokens) else None
     if after is not None and after.low in _OFFICES:
         return end
-    works = not _WORKING.isdisjoint(t.low for t in tokens[max(0, first - _NEAR_WORK) : first])
-    return end if works and (after is None or after.text in ".,;:!?)" or after.low in _DAILY) else None
+    lead = [t.low for t in tokens[max(0, first - _NEAR_WORK) : first]]
+    said = {t.low for t in tokens[max(0, first - 2 * _NEAR_WORK) : first]}
+    if not said.isdisjoint(_SCORES) or not CHANGE_VERBS.isdisjoint(lead):
+        return None  # "the number of shifts fell from nine to five", "the ratio of jobs was 9 to 5"
+    opens = end + 1 < len(tokens) and lead == ["from"] and tokens[end].text == ","
+    if not (opens or any(low in _WORKING or low in _WEEKDAYS for low in lead)):
+        return None
+    return end if after is None or after.text in ".,;:!?)" or after.low in _DAILY | _WEEKDAYS else None
 
 
 _OFFICES = frozenset("job jobs shift shifts schedule schedules office worker workers routine grind".split())
-_WORKING = frozenset("work works worked working open opens opened job jobs shift shifts hours".split())
-_DAILY = frozenset("every each on at in for and or but daily weekdays monday mondays except with".split())
-_NEAR_WORK = 3
+_WORKING = frozenset("work works worked working open opens opened staffed job jobs shift shifts hours lines".split())
+_SCORES = frozenset("ratio odds score vote votes number game match".split())
+_DAILY = frozenset("every each on at in for to and or but are is daily except with local eastern central".split())
+_WEEKDAYS = WEEKDAYS | {day + "s" for day in WEEKDAYS} | {"weekday", "weekdays"}
+_NEAR_WORK = 4
 """Tokens from "works" to "nine to five" at most."""

@@ -24,7 +24,7 @@ from qbench.quantities.english.comparator_phrases import (
 )
 from qbench.quantities.english.comparator_sharing import is_listed, of_other_group, of_other_year, restates, spans_ages
 from qbench.quantities.english.denials import excludes, is_denied_verb
-from qbench.quantities.english.lexicon import CHANGE_VERBS, FUNCTION_WORDS, VERBS
+from qbench.quantities.english.lexicon import CHANGE_VERBS, FUNCTION_WORDS, MONTHS, VERBS, WEEKDAYS
 from qbench.quantities.english.limits import DURATION_LEADS, MARKS, is_agreed, is_capped, stands_under
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.tokens import Token, glued
@@ -160,7 +160,7 @@ def _at_age(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator,
 def _extreme(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator, int] | None:
     """ "the maximum load was 5 kg", "a maximum load of 5 kg": at most 5 kg, by the head of what it is said of.
 
-    The maximum temperature of a day is a measure of its own, as forecasts tell it, and no bound.
+    The maximum temperature of a day is a measure of its own, as forecasts tell it, and no bound; an oven's is one.
     """
     k = amount.first - 1
     if k < 1 or amount.unit.family == "date":
@@ -174,7 +174,7 @@ def _extreme(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator
             before_it = tokens[j - 1].low if j else ""
             if before_it in _READINGS or before_it in _LISTING or (of and before_it not in FUNCTION_WORDS | VERBS):
                 return None  # "an alternative minimum tax of 15 %"
-            if not of and amount.unit.name in ("degree", "celsius", "fahrenheit") and tokens[j + 1].low in _WEATHER:
+            if not of and tokens[j + 1].low in ("temperature", "temperatures") and _is_weather(tokens, j, k):
                 return None
             return (_EXTREMES[word], amount.first) if not (of and tokens[j + 1].kind != "word") else None
         if of and word in FUNCTION_WORDS:
@@ -184,6 +184,19 @@ def _extreme(tokens: Sequence[Token], amount: Amount) -> tuple[MentionComparator
         if tokens[j].kind != "word" or word in VERBS or (word in FUNCTION_WORDS and word not in _WITHIN_SUBJECT):
             return None
     return None
+
+
+def _is_weather(tokens: Sequence[Token], first: int, verb: int) -> bool:
+    """Whether the maximum temperature from token `first` to its verb is one that a day has: "will be 35 °C"."""
+    told = {t.low for t in tokens[first : min(len(tokens), verb + _WEATHER_REPORT)]}
+    told.update(t.low for t in tokens[max(0, first - 3) : first])
+    return "will" in told or not told.isdisjoint(_WEATHER)
+
+
+_WEATHER_REPORT = 12
+"""Tokens of a report behind its verb among which words of weather are looked for."""
+_REPORTING = "forecast expected recorded today tonight tomorrow yesterday weather sunny cloudy rain summer winter"
+_WEATHER = WEEKDAYS.union((month.lower() for month in MONTHS), _REPORTING.split())
 
 
 def _named_extreme(tokens: Sequence[Token], amount: Amount) -> MentionComparator:
@@ -228,7 +241,6 @@ _SPANNING = frozenset(
     tuple(p.split())
     for p in "at least|at most|up to|about|approximately|roughly|around|nearly|almost|more than|less than".split("|")
 )
-_WEATHER = frozenset(("temperature", "temperatures"))
 _COPULAS = frozenset("was were is are be".split())
 _EXTREMES: dict[str, MentionComparator] = {"maximum": "<=", "max": "<=", "minimum": ">=", "min": ">="}
 _WITHIN_SUBJECT = frozenset("of the this that these those for in at on to by under we it they our its and".split())

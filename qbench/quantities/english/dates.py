@@ -192,7 +192,7 @@ def _last_day(tokens: Sequence[Token], last: int) -> int:
     counts = after is not None and after.text.islower() and after.low not in FUNCTION_WORDS | VERBS | _RELATIVE
     percent = after is not None and after.text in "%°"
     sure = tokens[last].text in _DAYS_APART or (after is not None and after.low == "period")
-    sure = sure or (tokens[last].low == "through" and last > 2 and tokens[last - 3].low in ("the", "from"))
+    sure = sure or (tokens[last].low == "through" and last > 2 and tokens[last - 3].low in ("the", "from", "between"))
     return last if percent or (counts and not sure) else last + 2
 
 
@@ -242,12 +242,10 @@ def is_earlier(tokens: Sequence[Token], number: Number, k: int) -> bool:
     after = tokens[k].low if k < len(tokens) else ""
     if not k or tokens[k - 1].low not in _PERIODS:
         return False
-    return (after == "ago" and number.value > 1) or (after == "earlier" and number.value > _YEARS)
+    return (after == "ago" and number.value > 1) or (after == "earlier" and number.value > 1)
 
 
 _PERIODS = frozenset("year month week quarter day season decade".split())
-_YEARS = 100
-"""From here on a number counts no year, in the singular, by which something is earlier."""
 
 
 def _era(tokens: Sequence[Token], number: Number) -> int | None:

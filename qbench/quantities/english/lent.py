@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.comparators import Modifiers
 from qbench.quantities.english.concepts import Concept
 from qbench.quantities.english.elided import MONEY, PAID
+from qbench.quantities.english.lexicon import CHANGE_VERBS
 from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.ratios import RATIO
 from qbench.quantities.english.tokens import HYPHENS, Token
@@ -60,11 +61,8 @@ def of_same_thing(tokens: Sequence[Token], read: Read, earlier: Sequence[Read], 
     amount, reading, concept = read
     if not amount.bare or amount.year or not concept.words or _is_part(amount) or _stands_aside(tokens, amount):
         return None
-    before = amount.first - 1
-    if 0 <= before == reading.first - 1 and (parse.tags[before].startswith("VB") or tokens[before].low in _ELSEWHERE):
+    if not _is_led(tokens, reading.first - 1) or _is_told_more(tokens, amount.last, parse):
         return None
-    if amount.last < len(tokens) and parse.tags[amount.last].startswith("VB"):
-        return None  # "mortality was 5%, 12 died"
     words = {tokens[k].low for k in concept.words}
     for lent, said, of in reversed(earlier):
         if lent.bare or SHARED in lent.how or {tokens[k].low for k in of.words} != words:
@@ -74,15 +72,49 @@ def of_same_thing(tokens: Sequence[Token], read: Read, earlier: Sequence[Read], 
         low = 0 if small else abs(lent.low) / _LIKE
         alike = low <= abs(amount.low) <= abs(lent.high) * (1 if small else _LIKE)
         lends = lent.unit.family not in _OWN and (lent.number.written or not amount.number.written)
-        return lent if alike and lends and not leads and not _stands_aside(tokens, lent) else None
+        apart = _is_part_of(tokens, lent, words) or _changes_verb(
+            tokens[lent.last : reading.first], parse.tags[lent.last :]
+        )
+        return lent if alike and lends and not (leads or apart or _stands_aside(tokens, lent)) else None
     return None
 
 
-_ELSEWHERE = frozenset("in for of on".split())
-"""Words behind which a number is of something else."""
+def _is_led(tokens: Sequence[Token], k: int) -> bool:
+    """Whether the token before a number says that it is one more level: "was 13", "from 420,000", "stood at 4.5"."""
+    lead = tokens[k].low if k >= 0 else ""
+    if lead == "at":
+        return k > 0 and (tokens[k - 1].low in _BEING or tokens[k - 1].low in CHANGE_VERBS)
+    return lead in _BEING or lead in _COMPARING or lead in CHANGE_VERBS
+
+
+def _is_told_more(tokens: Sequence[Token], k: int, parse: Parse) -> bool:
+    """Whether what follows a number at token `k` makes it another thing: "12 died", "from 2600 BC", "17 of them"."""
+    return k < len(tokens) and (parse.tags[k].startswith("VB") or tokens[k].low in _TELLING)
+
+
+def _is_part_of(tokens: Sequence[Token], lent: Amount, words: Collection[str]) -> bool:
+    """Whether an amount tells a part or a kind of what follows it: "72% of veterans", "48 pct protein soymeal"."""
+    after = tokens[lent.last].low if lent.last < len(tokens) else ""
+    return after in words or (lent.unit.family == "ratio" and after == "of")
+
+
+def _changes_verb(between: Sequence[Token], tags: Sequence[str]) -> bool:
+    """Whether another verb comes between two amounts: "weighs 4 kg and sleeps 6"."""
+    finite = (t.low for t, tag in zip(between, tags, strict=False) if tag in ("VBD", "VBZ", "VBP"))
+    return any(word not in _BEING and word not in CHANGE_VERBS for word in finite)
+
+
+_BEING = frozenset(
+    "was were is are be been being stood stands stand opened opens closed closes ended ends settled quoted traded seen "
+    "offered came comes averaged averages totaled totalled reached hit remained".split()
+)
+"""Verbs that say a level."""
+_COMPARING = frozenset(", from to against versus vs than with towards toward and or but".split())
+"""Words between two levels of one thing."""
+_TELLING = frozenset("of bc bce ad ce".split())
 _OWN = frozenset(("", "count", "date", "age", "wireless generation"))
 """Families of units that a number of the same thing need not have: what is counted may be another thing."""
-_LIKE = 10
+_LIKE = 3
 """How many times as large as another a number of the same thing is at most."""
 
 

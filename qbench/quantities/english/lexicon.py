@@ -38,6 +38,7 @@ FRACTION_MARKS = {
     "⅙": 1 / 6, "⅛": 1 / 8, "⅜": 3 / 8, "⅝": 5 / 8, "⅞": 7 / 8,
 }  # fmt: skip
 
+WEEKDAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 MONTHS = frozenset(
     (
         "January February March April May June July August September October November December Jan Feb Mar "

@@ -19,12 +19,40 @@ def is_capped(tokens: Sequence[Token], amount: Amount, parse: Parse | None) -> b
     for j in range(k - 1, max(0, k - _CAPPED) - 1, -1):
         word, tag = tokens[j].low, "" if parse is None else parse.tags[j]
         if word in _CAPPING:
-            noun = word in ("cap", "caps") and tokens[j + 1].low == "on"
-            verb = tag.startswith("VB") or word == "capping" or _leads_object(tokens, j)
-            return j + 1 < k and (noun or verb)
-        if tokens[j].kind != "word" or word in VERBS | _ENDINGS or (tag.startswith("VB") and not tag.endswith("G")):
+            noun = word in ("cap", "caps") and (tokens[j + 1].low == "on" or (j + 1 == k and _is_limit(tokens, j)))
+            verb = tag.startswith("VB") or word == "capping" or (j + 1 < k and _leads_object(tokens, j))
+            return noun or (verb and not _is_ended(tokens, j + 1, k))
+        if tokens[j].kind != "word" or word in VERBS or (tag.startswith("VB") and not tag.endswith("G")):
             return False
     return False
+
+
+def _is_limit(tokens: Sequence[Token], k: int) -> bool:
+    """Whether the noun "cap" at token `k` is a limit: "set a cap at 12 %", "a price cap at $60", not "sells caps"."""
+    return k > 0 and (tokens[k - 1].low in _LIMITED or (tokens[k].low == "cap" and tokens[k - 1].low in ("a", "the")))
+
+
+_LIMITED = frozenset(
+    "price prices spending salary wage pay fee fees rate rates interest tax debt deficit borrowing budget emissions "
+    "carbon rent membership enrolment enrollment deposit withdrawal loan lending hard soft strict annual monthly "
+    "lifetime overall total".split()
+)
+"""What a "cap" behind it is a limit of."""
+
+
+def _is_ended(tokens: Sequence[Token], first: int, at: int) -> bool:
+    """Whether what is capped is ended or topped, and not limited: "capped his career at 35", "snow capped peaks"."""
+    end = next((k for k in range(first, at) if tokens[k].low in ("per", "a") and k > first), at)
+    if any(t.low in ("with", "by") for t in tokens[first:at]):
+        return not any(t.low in _RULES for t in tokens[first:at])  # "capped the night with a win at 8"
+    if end == first or tokens[end - 1].low not in _ENDINGS:
+        return False
+    return tokens[end - 1].low in _TOPS or not any(t.low in _ALL_OF_THEM for t in tokens[first:end])
+
+
+_RULES = frozenset("law laws rule rules decree statute act ordinance bill".split())
+_ALL_OF_THEM = frozenset("the each every".split())
+"""Words before what is limited as such, and not ended once: "caps the week at 48 hours", "capped a rally"."""
 
 
 def _leads_object(tokens: Sequence[Token], k: int) -> bool:
@@ -32,14 +60,14 @@ def _leads_object(tokens: Sequence[Token], k: int) -> bool:
     return tokens[k + 1].low in _OPENS_OBJECT or (k > 0 and tokens[k - 1].low in _SUBJECTS)
 
 
-_OPENS_OBJECT = frozenset("the a an its their this these annual monthly daily".split())
+_OPENS_OBJECT = frozenset("the a an its their this these each every annual monthly daily".split())
 _SUBJECTS = frozenset("it he she they we which that to will would may can must should could".split())
 _CAPPING = frozenset("cap caps capped capping".split())
 _CAPPED = 7
 """Words between "caps" and "at" at most."""
-_ENDINGS = frozenset(
-    "career season year day night week win wins victory rally rout comeback scoring game match mountain peak hill "
-    "with by stock stocks".split()
+_TOPS = frozenset("mountain mountains peak peaks hill hills summit summits".split())
+_ENDINGS = _TOPS | frozenset(
+    "career season year day night week win victory rally rout comeback scoring game match".split()
 )
 """What is capped by its end or its top and not by a limit."""
 
@@ -51,9 +79,17 @@ def stands_under(tokens: Sequence[Token], amount: Amount, first: int) -> bool:
     if amount.number.value > FEW_SECTIONS or amount.unit.name.rpartition(" ")[2] not in SECTIONS:
         return False
     lead = tokens[first - 1].low if first else ""
-    if lead in DEGREES or lead in _COUNTING or [t.low for t in tokens[max(0, first - 2) : first]] in _THERE:
-        return False  # "well under 10 licences", "hired under ten coaches"
-    if lead in ("sold", "sells", "sell") and not any(t.low in _BEING for t in tokens[max(0, first - 3) : first]):
+    if lead in DEGREES or [t.low for t in tokens[max(0, first - 2) : first]] in _THERE:
+        return False  # "well under 10 licences"
+    told = amount.last < len(tokens) and tokens[amount.last].low in VERBS  # "staff hired under two contracts were"
+    paid = lead == "for" and first > 1 and tokens[first - 2].low in _PAID  # "benefits paid for under two policies"
+    if lead in _COUNTING:
+        return told or paid  # not "hired under ten coaches"
+    if (
+        lead in ("sold", "sells", "sell")
+        and not told
+        and not any(t.low in _BEING for t in tokens[max(0, first - 3) : first])
+    ):
         return False
     return bool(lead) or not _is_subject(tokens, amount)
 
@@ -90,6 +126,7 @@ DURATION_LEADS = frozenset(
     "since already them it age aged older runtime duration length time period delay wait tenure".split()
 )
 """Words before "over 10 years" after which it is more than 10 years, and not the time in which something happens."""
+_PAID = frozenset("paid provided accounted called planned applied".split())
 _BEING = frozenset("is are was were be been being".split())
 _THERE = [["there", be] for be in ("are", "were", "is", "was", "be")]
 _COUNTING = frozenset(

@@ -271,8 +271,9 @@ def _named_in_words(tokens: Sequence[Token], number: Number) -> int | None:
     if not (number.written and first and number.last == first + 1 and tokens[first].text.istitle()):
         return None
     before, after = tokens[first - 1], tokens[number.last] if number.last < len(tokens) else None
-    if before.text == "The" and first > 1 and tokens[first - 2].low in _TITLED:
-        return number.last if after is not None and after.text.istitle() else None  # "read The Seven Husbands"
+    if before.text == "The" and after is not None and after.text.istitle() and after.low not in _OF_FILINGS:
+        if first > 1 and tokens[first - 2].text not in ".:;?!":
+            return number.last  # "in The Seven Husbands", and not "of The Eleven Directors"
     if before.low == "of" and first > 1 and tokens[first - 2].text == "Group":
         return number.last
     if before.kind != "word" or not before.text.istitle() or before.low in FUNCTION_WORDS or len(before.text) < 3:
@@ -280,11 +281,11 @@ def _named_in_words(tokens: Sequence[Token], number: Number) -> int | None:
     return None if _all_capitalised(tokens, first) else number.last
 
 
-_TITLED = frozenset(
-    "in read reads reading watch watched watching saw film films movie book novel series show play called titled "
-    "entitled wrote directed published starred".split()
+_OF_FILINGS = frozenset(
+    "directors officers subsidiaries months quarters funds trustees companies executives loans "
+    "notes properties segments partners members shareholders".split()
 )
-"""Words before the title of a work."""
+"""What filings count with capitals: "The Eleven Directors", "The Six Months Ended June 30"."""
 
 
 def _model(tokens: Sequence[Token], number: Number) -> int | None:

@@ -87,7 +87,7 @@ def _size_between(tokens: Sequence[Token], amounts: Sequence[Amount], position: 
     if position + 1 >= len(amounts) or amounts[position + 1].first != amounts[position].last:
         return None
     size, k = amounts[position + 1], amounts[position + 1].number.last
-    joined = k + 1 < len(tokens) and tokens[k].text in HYPHENS and size.unit.family not in ("date", "age")
+    joined = k + 1 < len(tokens) and tokens[k].text in HYPHENS and size.unit.family != "date"
     if joined and size.bare:
         return replace(size, last=k + 2) if tokens[k + 1].kind == "word" else None  # "3 12-page reports"
     many = size.last < len(tokens) and tokens[size.last].low.endswith("s")

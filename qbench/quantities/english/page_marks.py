@@ -95,9 +95,26 @@ def _bare_point(tokens: Sequence[Token], number: Number) -> int | None:
     points = [k for k in beside if _opens_point(tokens, k)]
     if not points or any(_measures(tokens, k) for k in near):
         return None
-    if value == 1 or any(tokens[k].text == "1" and _opens_point(tokens, k) for k in near if k < first):
+    begun = any(tokens[k].text == "1" and _opens_point(tokens, k) for k in near if k < first)
+    if value == 1 or begun or _counts_from_one(tokens, first, value):
         return last
     return None if all(_may_count(tokens, k) for k in (first, *points)) else last
+
+
+def _counts_from_one(tokens: Sequence[Token], first: int, value: int) -> bool:
+    """Whether points 1, 2, 3 and so on, however long each is, lead to the point at token `first`."""
+    k = first
+    while value > 1:
+        value -= 1
+        wanted, stop = str(value), max(0, k - _LONGEST_POINT)
+        k = next((j for j in range(k - 1, stop - 1, -1) if tokens[j].text == wanted and _opens_point(tokens, j)), -1)
+        if k < 0:
+            return False
+    return True
+
+
+_LONGEST_POINT = 400
+"""Tokens of one point of a list at most."""
 
 
 def _may_count(tokens: Sequence[Token], k: int) -> bool:
@@ -142,7 +159,12 @@ def _opens_point(tokens: Sequence[Token], k: int) -> bool:
     if not opens or not tokens[k].text.isdecimal() or len(tokens[k].text) > 2 or k + 1 >= len(tokens):
         return False
     word = tokens[k + 1]
-    return word.text.istitle() and len(word.text) > 1 and not glued(tokens[k], word) and not is_month(word)
+    return (
+        word.text.istitle()
+        and (len(word.text) > 1 or word.text == "A")
+        and not glued(tokens[k], word)
+        and not is_month(word)
+    )
 
 
 def counts_arm(tokens: Sequence[Token], number: Number) -> bool:
@@ -249,7 +271,10 @@ def _quoted(tokens: Sequence[Token], number: Number) -> int | None:
 def _page(tokens: Sequence[Token], number: Number) -> int | None:
     """ "in cash. 26 ACME 2023 FORM 10-K": the number of a page at its foot, before the running title; "p. 88"."""
     first, last = number.first, number.last
-    priced = first > 2 and tokens[first - 3].kind == "number"  # "it costs 40 p. 50 people use it"
+    priced = first > 2 and tokens[first - 3].kind == "number" and len(tokens[first - 3].text) < _YEAR
+    priced = priced and not (
+        first > 3 and tokens[first - 4].text.istitle()
+    )  # "it costs 40 p. 50 people", not "Table 2"
     if first > 1 and tokens[first - 2].text in ("p", "pp", "pg") and tokens[first - 1].text == "." and not priced:
         whole = tokens[first].text.isdecimal() and number.value > 1
         more = chain_of_numbers(tokens, first, "-–") > 1 or [t.low for t in tokens[last : last + 1]] == ["of"]

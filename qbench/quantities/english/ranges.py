@@ -221,7 +221,11 @@ def _may_join(tokens: Sequence[Token], a: Amount, b: Amount, *, hyphens: bool) -
 
 def _equals_number(tokens: Sequence[Token], k: int) -> bool:
     """Whether a number follows the "=" at token k: "20% - 8% = 12%"; "18-25 = normal" is a range."""
-    k += 1 + (k + 1 < len(tokens) and tokens[k + 1].text in "$€£-−")
+    k += 1
+    while k + 1 < len(tokens) and (
+        tokens[k].text in "$€£-−" or (tokens[k + 1].text in "$€£" and tokens[k].kind == "word")
+    ):
+        k += 1  # "$12 - $4 = US$8"
     return k < len(tokens) and tokens[k].kind == "number"
 
 

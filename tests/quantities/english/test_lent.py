@@ -19,6 +19,14 @@ READER = get_extractor(ExtractorOptions())
         ("The response rate was 61% (14/23).", ["percentage", "", ""]),
         ("The remission rate was 52% in the study, and 3,100 answered.", ["percentage", ""]),
         ("It sold 26-week paper at 5.84.", ["week", ""]),
+        # of what another verb governs, a part of them, a place or a time
+        ("The kayak weighs 4 kg and holds 6.", ["kilogram", ""]),
+        ("The note yields 5.2 percent and is worth 9.8.", ["percentage", ""]),
+        ("About 72% of sailors are at least 50.", ["percentage", ""]),
+        ("Recall was 60% at 5 and 55% at 10.", ["percentage", "", "percentage", ""]),
+        ("Attendance was 61 percent, 72 voted.", ["percentage", ""]),
+        ("40 pct fat cream was offered at 30.00 over.", ["percentage", ""]),
+        ("The tender was 80 dollars and was 500 in all.", ["dollar", ""]),
     ],
 )
 def test_what_is_said_of_the_same_thing_has_its_unit(text, units):
