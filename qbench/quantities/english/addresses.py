@@ -70,6 +70,20 @@ _EXCHANGES = frozenset("TSE TYO HKG HKEX SEHK SHA SSE SHE SZSE KRX KOSPI KOSDAQ 
 """Exchanges whose shares have numbers."""
 
 
+def _registered(tokens: Sequence[Token], number: Number) -> int | None:
+    """ "ABN 12 345 678 901": the number under which a company is registered, in groups of figures."""
+    if not number.first or tokens[number.first - 1].text not in _REGISTERS or not tokens[number.first].text.isdecimal():
+        return None
+    last = number.first + 1
+    while last < len(tokens) and tokens[last].text.isdecimal() and len(tokens[last].text) == _GROUP:
+        last += 1
+    return last
+
+
+_REGISTERS = frozenset("ABN ACN ARBN EIN CIK SIREN SIRET NIF VAT GSTIN CNPJ".split())
+_GROUP = 3
+
+
 def _cited(tokens: Sequence[Token], number: Number) -> int | None:
     """Volume and pages behind a year, "2017;66:389-397", "2015;33(8):911-918"."""
     first = number.first
@@ -251,4 +265,16 @@ def _end_of_word(tokens: Sequence[Token], j: int) -> int:
     return j
 
 
-_RULES = (_area_code, _phone, _international, _listed, _cited, _coordinate, _legal, _address, _postcode, _street)
+_RULES = (
+    _area_code,
+    _phone,
+    _international,
+    _listed,
+    _registered,
+    _cited,
+    _coordinate,
+    _legal,
+    _address,
+    _postcode,
+    _street,
+)

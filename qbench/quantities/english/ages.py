@@ -193,15 +193,30 @@ def _stands_alone(tokens: Sequence[Token], last: int) -> bool:
 
 
 def _after_name(tokens: Sequence[Token], number: Number) -> bool:
-    """A number between commas after a name: "Marta Ruiz, 65, now runs it"."""
+    """A number between commas after a name or a person: "Marta Ruiz, 65, now runs it", "the striker, 27, scored"."""
     first, last = number.first, number.last
     if number.written or first < 2 or last + 1 >= len(tokens) or number.value < 1:
         return False
     name, following = tokens[first - 2], tokens[last + 1]
     if tokens[first - 1].text != "," or tokens[last].text not in ",." or not tokens[first].text.isdecimal():
         return False
-    if name.kind != "word" or not name.text.istitle() or len(name.text) < 2 or is_month(name):
+    person = name.low in _PEOPLE and number.value >= _SCHOOL_AGE
+    if name.kind != "word" or not (name.text.istitle() or person) or len(name.text) < 2 or is_month(name):
         return False
     if name.low in FUNCTION_WORDS or name.low in VERBS or name.low in _NO_NAMES:
         return False
     return tokens[last].text == "," and following.kind == "word" and not is_month(following)
+
+
+_PEOPLE = frozenset(
+    "man woman boy girl student pupil teacher nurse doctor surgeon lawyer judge officer soldier sailor pilot driver "
+    "farmer fisherman miner worker builder carpenter engineer scientist professor author writer poet journalist "
+    "reporter editor painter artist actor actress singer musician guitarist drummer dancer director producer designer "
+    "striker midfielder winger defender goalkeeper forward captain player coach golfer swimmer runner cyclist boxer "
+    "wrestler skier jockey champion chef baker waiter waitress owner founder chairman chairwoman president manager "
+    "executive banker broker trader lawmaker politician senator minister mayor governor activist priest widow widower "
+    "mother father grandmother grandfather son daughter brother sister wife husband suspect victim defendant patient "
+    "resident native veteran comedian".split()
+)
+"""Whose age may follow between commas: "the striker, 27, has scored"."""
+_SCHOOL_AGE = 6

@@ -59,7 +59,7 @@ def read_changes(
         change = change or difference(tokens, amount) or noun_change(tokens, amount, firsts[k], further, parse)
         change = change or _moved_by_sign(tokens, amount) or _in_brackets(tokens, amount, following, parse)
         change = change or shared_change(tokens, amounts, changes, k, firsts[k], parse)
-        changes.append("" if amount.p_value else change)
+        changes.append("" if amount.p_value or _is_measure(tokens, amount.first) else change)
         if k and not changes[k - 1] and _closes_list(tokens, amounts[k - 1], amount):
             changes[k - 1] = change
     return changes
@@ -133,6 +133,12 @@ _NOT_OF_SIDES = {("long", word) for word in ("before", "after", "ago", "since")}
 """What is no side: "rose 2 m long before dawn", "climbed 30 m high up in the tree"."""
 
 
+def _is_measure(tokens: Sequence[Token], first: int) -> bool:
+    """Whether the amount at token `first` says where something ends: "the saw cuts to a depth of 65 mm"."""
+    words = [t.low for t in tokens[max(0, first - 4) : first]]
+    return words[:2] == ["to", "a"] and words[-1:] == ["of"] and words[-2] in _MEASURES
+
+
 def _places(tokens: Sequence[Token], j: int) -> bool:
     """Whether token j makes a level of the number after it; the "at" of "up at least 8 %" does not."""
     return tokens[j].low in PLACES and not _is_bound(tokens, j)
@@ -146,7 +152,13 @@ def _is_bound(tokens: Sequence[Token], j: int) -> bool:
 def _bounds(tokens: Sequence[Token], j: int, amount: Amount) -> bool:
     """Whether the "to" at j is that of "could fall up to $5 million" or "up to 3 %", and not of a level."""
     up_to = tokens[j].low == "to" and j > 0 and tokens[j - 1].low == "up"
+    if up_to and j > 2 and tokens[j - 2].low in _LIFTED and tokens[j - 3].low in ("be", "been", "was", "were"):
+        return amount.unit.family in PERCENT  # "may be increased up to $5 million"
     return up_to and (amount.unit.family in PERCENT or amount.unit.family.startswith("currency"))
+
+
+_MEASURES = frozenset("depth width length height thickness".split())
+_LIFTED = frozenset("increased raised expanded extended upped reduced lowered".split())
 
 
 def _is_attribute(tokens: Sequence[Token], amount: Amount) -> bool:

@@ -47,15 +47,16 @@ _PICTURES = frozenset(
 def generation_until(tokens: Sequence[Token], number: Number) -> int | None:
     """ "its 5G network", "in 3G": the name of a technology, where it is not what a phone has."""
     last = number.last
-    if number.value not in (2, 3, 4, 5, 6) or last >= len(tokens) or tokens[last].text not in ("G", "g"):
+    if number.value not in _GENERATIONS or last >= len(tokens) or tokens[last].text not in ("G", "g"):
         return None
-    if not glued(tokens[last - 1], tokens[last]):
+    if not glued(tokens[last - 1], tokens[last]) and tokens[last].text != "G":
         return None
     after = tokens[last + 1].low if last + 1 < len(tokens) else ""
     plain = tokens[last].text == "G" and number.first > 0 and tokens[number.first - 1].low == "in"
     return last + 1 if after in _TECHNICAL or (plain and not after.isalnum()) else None
 
 
+_GENERATIONS = (2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6)
 _TECHNICAL = frozenset(
     "network networks deployment technology technologies licence licences license licenses modem modems rollout "
     "spectrum service services coverage infrastructure era standard standards auction auctions".split()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from qbench.quantities.english.lexicon import SEARCH_NOISE
+from qbench.quantities.english.result_names import left_out_of
 from qbench.quantities.english.tokens import Token, abbreviates, glued
 from qbench.quantities.types import Span
 
@@ -105,6 +106,8 @@ def _is_searched(
         return True  # "waiting list under 12 weeks"
     if low == "off" and following in _OFF:
         return True
+    if any(run[0] in left_out_of(tokens, k) for k in range(max(0, run[0] - 4), run[0])):
+        return True  # "profit before tax"
     if low in _PARTICLES:
         return bool(found) and before is not None and found[-1].end == before.end
     return (

@@ -38,7 +38,7 @@ from qbench.quantities.english.ratios import RATIO
 from qbench.quantities.english.settled import settle
 from qbench.quantities.english.stand_ins import stand_ins
 from qbench.quantities.english.tokens import Token, spans_of, tokenize, words_of
-from qbench.quantities.english.written import STARTERS
+from qbench.quantities.english.written import LENGTHS_OF_TIME, STARTERS
 from qbench.quantities.languages import NO_PARSER
 from qbench.quantities.types import ParsedQuery, Quantity
 from qbench.quantities.units import Units
@@ -48,6 +48,8 @@ _WORD = re.compile("[a-z]+")
 _SINGLE = frozenset({"quarter", "couple", "once", "twice", "thrice"})
 _HINTS = (STARTERS - {"a", "an"}) | frozenset(SCALES) | frozenset(FRACTIONS) | _SINGLE
 """Words without which a text has no written number; an article alone makes none."""
+_LENGTHS = re.compile(rf"\ban? (?:{'|'.join(sorted(LENGTHS_OF_TIME))})\b")
+"""But one before a length of time may: "at least an hour"."""
 
 Explained = tuple[Quantity, tuple[str, ...]]
 """A mention, and the names of the rules that made it."""
@@ -155,7 +157,7 @@ class RulesExtractor:
         return iter((parser or load_parser(self._spacy_model)).parse_many(texts))
 
     def _tokenized(self, text: str) -> TokenizedText:
-        if not (_SIGNS.search(text) or not _HINTS.isdisjoint(_WORD.findall(text.lower()))):
+        if not (_SIGNS.search(text) or not _HINTS.isdisjoint(_WORD.findall(text.lower())) or _LENGTHS.search(text)):
             return TokenizedText(text, (), ())
         if is_encoded(text):
             return TokenizedText(text, (), ())

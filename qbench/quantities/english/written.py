@@ -74,8 +74,12 @@ def _is_sum(tokens: Sequence[Token], i: int) -> bool:
 
 def _is_compared(tokens: Sequence[Token], i: int) -> bool:
     """Whether a figure is compared with the "nil" at token i: "12 million vs nil", "nil against 3 million"."""
-    around = (*tokens[max(0, i - 1) : i], *tokens[i + 1 : i + 2])
+    k = i - (i > 0 and tokens[i - 1].low in _FIGURES)  # "vs loss nil"
+    around = (*tokens[max(0, k - 1) : k], *tokens[i + 1 : i + 2])
     return any(token.low in ("vs", "versus", "against") for token in around)
+
+
+_FIGURES = frozenset("loss profit net shr div dividend".split())
 
 
 def and_fraction(tokens: Sequence[Token], j: int) -> tuple[float, int] | None:
@@ -237,7 +241,26 @@ def _article(tokens: Sequence[Token], i: int) -> Written | None:
             return _part_of(tokens, i, word)
     if word in _PARTS and not word.endswith("s") and (by_how_much(tokens, i, i + 2) or _compares(tokens, i + 2)):
         return Written(_PARTS[word], i + 2, rule="fraction in words")
-    return None
+    return Written(1.0, i + 1, rule="article") if word in LENGTHS_OF_TIME and _is_bounded(tokens, i) else None
+
+
+LENGTHS_OF_TIME = frozenset("second minute hour day week month year decade century".split())
+"""Lengths of time of which there may be one: "at least an hour"."""
+
+
+def _is_bounded(tokens: Sequence[Token], i: int) -> bool:
+    """Whether the article at token i is a one since words bound it: "at least an hour", "more than a week"."""
+    before = [t.low for t in tokens[max(0, i - 2) : i]]
+    after = tokens[i + 2] if i + 2 < len(tokens) else None
+    alone = after is None or after.kind == "mark" or (after.low in FUNCTION_WORDS and after.low not in _TELLING_WHEN)
+    hyphened = after is not None and after.text in HYPHENS
+    return alone and not hyphened and (before in _BOUNDING or before[-1:] in _NEARLY)
+
+
+_BOUNDING = [p.split() for p in ("at least", "at most", "more than", "less than", "up to", "just over", "well over")]
+_NEARLY = [[word] for word in "about nearly almost around roughly approximately".split()]
+_TELLING_WHEN = frozenset("ago before earlier later of".split())
+"""What follows a length of time that says when, and not how long: "more than a year before"."""
 
 
 def _compares(tokens: Sequence[Token], k: int) -> bool:

@@ -40,6 +40,14 @@ def concepts(text):
         # a conversion is of what it converts
         ("The yard won a EUR 13 million (USD 16.6 m) contract for hatch covers.", ["contract covers hatch"] * 2),
         ("The printer ships two months earlier than planned.", ["printer"]),
+        # the names of results, and words that only tie a number to a thing
+        ("Profit before taxes was 5 million euros.", ["before profit taxes"]),
+        ("Income (loss) before income taxes was $4 million.", ["before income income taxes"]),
+        ("Operating loss after non-recurring items was 3 million euros.", ["after items loss non-recurring operating"]),
+        ("Profit rose to 3 million euros after the merger.", ["profit"]),
+        ("The mill has a pond, valued at 3 million euros.", ["pond"]),
+        ("Rent expense was $5 million in fiscal 2019.", ["expense rent"]),
+        ("The fiscal deficit was 3 percent.", ["deficit fiscal"]),
     ],
 )
 def test_readings(text, expected):

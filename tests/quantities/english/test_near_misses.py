@@ -104,6 +104,23 @@ def read(text):
         ("See p. 88 of it.", []),
         ("Jones 1987 p. 45 notes it.", []),
         ("Of 90 60-year-old men 3 fell.", ["90 man", "60 year of age", "3 man"]),
+        # one length of time that is bounded, and when something was
+        ("The dough rests for at least an hour.", ["1 hour >="]),
+        ("The repair took more than a week.", ["1 week >"]),
+        ("They waited nearly a month for it.", ["1 month ~"]),
+        ("It sold 300 boats, more than a year earlier.", ["300 boat"]),
+        ("It is about a day's walk.", []),
+        ("She has had more than a day job.", []),
+        # nothing, numbers in registers, networks, ages
+        ("Shr profit 12 cts vs loss nil.", ["12 cent", "0"]),
+        ("Write to us, ABN 12 345 678 901.", []),
+        ("It runs 3.5 G networks.", []),
+        ("The drummer, 31, lost 3 sticks.", ["31 year of age", "3 stick"]),
+        ("The result, 31, was good.", ["31"]),
+        # levels
+        ("The loan can be increased up to $9 million.", ["9e+06 dollar <="]),
+        ("Fees could rise up to $9 million.", ["9e+06 dollar <= up"]),
+        ("The drill cuts to a depth of 65 mm.", ["65 millimetre"]),
         # days, and what lies between
         ("On May 5 through 12 miles of forest they walked.", ["12 mile"]),
         ("The March 11 through 20 sales rose.", []),

@@ -30,6 +30,10 @@ def read(query):
         ("boats under 60 grand", "boats", [("<", 60000, 60000, "")]),
         ("baby grand piano 150 cm", "baby grand piano", [("=", 150, 150, "centimetre")]),
         ("price above 1.25 gbp usd", "price gbp usd", [(">", 1.25, 1.25, "")]),
+        # results, and what they leave out
+        ("profit before tax above 30", "profit before tax", [(">", 30, 30, "")]),
+        ("income (loss) before income taxes over 30", "income loss before income taxes", [(">", 30, 30, "")]),
+        ("tents before easter under 90", "tents easter", [("<", 90, 90, "")]),
         # people of an age, and ages within bounds
         ("over 60 adult volunteers", "adult volunteers", [(">", 60, 60, "volunteer")]),
         ("average age up to 70 years", "average age", [("<=", 70, 70, "year of age")]),

@@ -7,6 +7,7 @@ from collections.abc import Sequence, Set
 from qbench.quantities.english.concepts import MentionTokens
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, SCALES, VERBS
 from qbench.quantities.english.parse import Parse
+from qbench.quantities.english.result_names import left_out_of
 from qbench.quantities.english.tokens import Token, glued
 
 LONGEST = 14
@@ -65,8 +66,32 @@ def corrected(
         return {k for k in words if k <= mention.last}
     outside = {k for k in words if _is_genitive(tokens, k)}
     outside |= {k for k in words if _in_aside(tokens, k, mention.number)} | _opposite(tokens, mention.first, words)
+    outside |= {k for k in words if _ties(tokens, k)}
     kept = set(words - outside) or set(words)
     return _relabelled(tokens, mentions, m, kept, inside)
+
+
+def with_what_is_left_out(tokens: Sequence[Token], words: Set[int], inside: Set[int]) -> set[int]:
+    """A concept's words with what belongs to the name of a result: the "before tax" of "profit before tax"."""
+    return {*words, *(j for k in words for j in left_out_of(tokens, k) if j not in inside)}
+
+
+def _ties(tokens: Sequence[Token], k: int) -> bool:
+    """Whether the word at token k only ties a number or a date to what it is said of: "amounting to", "priced at"."""
+    after = tokens[k + 1] if k + 1 < len(tokens) else None
+    if after is None or tokens[k].low not in _TYING:
+        return False
+    if tokens[k].low in ("fiscal", "calendar"):
+        return after.kind == "number"
+    return after.low in _TYING[tokens[k].low] and tokens[k].text.islower()
+
+
+_TYING = {
+    "amounting": ("to",), "totaling": ("about", "$", "€", "£"), "totalling": ("about", "$", "€", "£"),
+    "accounting": ("for",), "amounted": ("to",), "priced": ("at",), "valued": ("at",), "made": ("by",),
+    "issued": ("by", "at"), "generated": ("by", "in", "from"), "fiscal": (), "calendar": (),
+}  # fmt: skip
+"""Words that tie, and what follows where they do: "profit for fiscal 2019", not "fiscal deficit"."""
 
 
 def _tells_when(tokens: Sequence[Token], mention: MentionTokens) -> bool:

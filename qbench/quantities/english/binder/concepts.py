@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from qbench.quantities.english.binder.asides import corrected
+from qbench.quantities.english.binder.asides import corrected, with_what_is_left_out
 from qbench.quantities.english.binder.features import Labels, Pivot, Sentence, pivots
 from qbench.quantities.english.binder.model import OUTPUTS, Request, load_binder
 from qbench.quantities.english.binder.sure import (
@@ -190,6 +190,10 @@ def _bound(
     right = corrected(sentence.tokens, sentence.mentions, m, sentence.parse, found, inside.tokens)
     if right != found:
         concept = _with_words(concept, right)
+    words = with_what_is_left_out(sentence.tokens, {*concept.words}, inside.tokens)
+    subject = with_what_is_left_out(sentence.tokens, {*concept.subject}, inside.tokens) - words
+    if words != {*concept.words} or subject != {*concept.subject}:
+        concept = Concept(tuple(sorted(words)), concept.how, tuple(sorted(subject)))
     change = _change(sentence.mentions[m].change, float(up), float(down))
     return Binding(concept, change, _unit_of(m, view, scores, sentence.mentions), quantity)
 
