@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qbench.errors import InputError, OptionError
-from qbench.quantities.english.inflection import plural
+from qbench.quantities.english.inflection import plural, singular
 from qbench.store import read_text
 
 if TYPE_CHECKING:
@@ -53,6 +53,10 @@ class Unit:
 
 
 NO_UNIT = Unit("", "", "")
+
+
+HUNDREDS = {"hundred": 1e2, "thousand": 1e3, "million": 1e6}
+"""Words that say of how many a rate is: "dollar per thousand cubic feet"."""
 
 
 class Units:
@@ -100,7 +104,7 @@ class Units:
             return NO_UNIT
         unit = self._by_name.get(name) or self._created.get(name)
         if unit is None:
-            unit = self._compound(name) if " per " in name else self._counted(name)
+            unit = self._compound(name) if " per " in f" {name}" else self._counted(name)
             if len(self._created) < 100_000:
                 self._created[name] = unit
         return unit
@@ -110,17 +114,33 @@ class Units:
         return Unit(name, "count", {"people": "person"}.get(head, head), names=(name, plural(name)))
 
     def _compound(self, name: str) -> Unit:
-        top, _, bottom = name.rpartition(" per ")
+        top, _, bottom = f" {name}".rpartition(" per ")
+        top = top.strip()  # "" of "per person-year"
+        if (many := self._below_many(top, bottom)) is not None:
+            return many
         over, under = self.get(top), self.get(bottom)
         # 5 °C per hour is no 278 K per hour: the offset of a scale plays no part in a rate.
         tops = over.names or (top,)
         return Unit(
             name,
-            f"{over.family} per {under.family}",
-            f"{over.base_unit} per {under.base_unit}",
+            f"{over.family} per {under.family}".lstrip(),
+            f"{over.base_unit} per {under.base_unit}".lstrip(),
             over.factor / under.factor,
             names=tuple(f"{form} per {bottom}" for form in tops),
             symbols=tuple(f"{a}/{b}" for a in over.symbols[:1] for b in under.symbols[:1]),
+        )
+
+    def _below_many(self, top: str, bottom: str) -> Unit | None:
+        """A unit by so many of another, "milligram per 100 millilitres"; None if `bottom` is one of something."""
+        count, _, rest = bottom.partition(" ")
+        times = HUNDREDS.get(count) or (float(count) if count.isdecimal() else 0.0)
+        if not (rest and times):
+            return None
+        one = self.named(fold(rest))
+        single = self.get(f"{top} per {singular(rest) if one is None else one.name}".lstrip())
+        names = tuple(f"{form} per {bottom}".lstrip() for form in self.get(top).names or (top,))
+        return replace(
+            single, name=f"{top} per {bottom}".lstrip(), factor=single.factor / times, names=names, symbols=()
         )
 
     def lookup(self, surface: str) -> Unit | None:

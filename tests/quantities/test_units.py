@@ -139,6 +139,15 @@ def test_compound_compares_by_the_quotient_of_its_parts():
     assert UNITS.get("").base_unit == ""
 
 
+def test_a_unit_by_so_many_of_another_compares_with_that_by_one():
+    many, one = UNITS.get("milligram per 5 millilitres"), UNITS.get("gram per litre")
+    assert (many.base_unit, many.factor) == (one.base_unit, pytest.approx(0.2 * one.factor))
+    hundred, thousand = UNITS.get("per 100 births"), UNITS.get("per thousand births")
+    assert hundred.base_unit == thousand.base_unit == "per birth"
+    assert 5 * hundred.factor == pytest.approx(50 * thousand.factor)
+    assert UNITS.get("super fan").base_unit == "fan"
+
+
 def test_case_matters_for_symbols_and_not_for_names():
     assert UNITS.lookup("MB").name == "megabyte"
     assert UNITS.lookup("Mb").name == "megabit"

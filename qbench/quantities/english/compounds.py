@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from qbench.quantities.english.inflection import singular
+from qbench.quantities.english.inflection import plural, singular
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, VERBS
 from qbench.quantities.english.numbers import MINUSES
 from qbench.quantities.english.tokens import HYPHENS, Token, glued
-from qbench.quantities.units import Unit, Units
+from qbench.quantities.units import HUNDREDS, NO_UNIT, PER, Unit, Units
 
 UnitMatch = tuple[Unit, int, tuple[int, int]]
 """A unit, the token after it, and its characters."""
@@ -138,7 +138,7 @@ class CompoundReader:
             k += 1
         while k < len(tokens) - 1 and tokens[k].low in PER_ADJECTIVES:
             k += 1
-        if (short := _abbreviated(tokens, k, slash=slash)) is not None:
+        if (short := _abbreviated(tokens, k, slash=slash) or self._so_many(tokens, text, k, unit)) is not None:
             return short
         match = self._match(tokens, text, k)
         money = match is not None and match[0].family == "currency"
@@ -156,6 +156,31 @@ class CompoundReader:
         if slash and match is None and unit.family == "count":
             return None
         return name, end
+
+    def so_many(self, tokens: Sequence[Token], text: str, j: int) -> tuple[Unit, int] | None:
+        """What a number that ends before token j is by, if that is more than one: "76 per 100 person-years"."""
+        if j + 1 >= len(tokens) or tokens[j].low != "per":
+            return None
+        below = self._so_many(tokens, text, j + 1, NO_UNIT)
+        return None if below is None else (self.units.get(PER + below[0]), below[1])
+
+    def _so_many(self, tokens: Sequence[Token], text: str, k: int, unit: Unit) -> tuple[str, int] | None:
+        """A denominator of more than one at token k, below `unit`: the "100 millilitres" of "32 mg per 100 ml"."""
+        figures = tokens[k].text.replace(",", "")
+        counts = figures.isdecimal() and 1 < float(figures) < 1e10
+        if k + 1 >= len(tokens) or tokens[k - 1].low not in ("per", "/") or not (counts or tokens[k].low in HUNDREDS):
+            return None
+        count = figures if counts else tokens[k].low
+        match = None if tokens[k + 1].low in FUNCTION_WORDS else self._match(tokens, text, k + 1)
+        portion = count == "100" and match is not None and match[0].name in ("gram", "millilitre")
+        if portion and tokens[k - 1].low == "per" and unit.family in ("mass", "energy"):
+            return None  # "3 g of fat per 100 g" is told in grams
+        if tokens[k - 1].low != "per" and not portion:  # no rates: "78 Gy/39 fractions", "12 V/2 A", "120 lb/54 kg"
+            if match is None or match[0].family != "volume" or unit.family == "volume" or unit.name not in _DOSES:
+                return None
+        if match is not None and match[0].family not in ("currency", "ratio", "count"):
+            return f"{count} {plural(match[0].name)}", match[1]
+        return None if (end := _plural(tokens, k + 1)) is None else (_words(tokens, k, end, count), end)
 
     def _inverse(self, tokens: Sequence[Token], j: int) -> tuple[str, int] | None:
         """A unit to a negative power, "kg m-3", "mg kg−1 day−1", "km s −1", "g·l−1", as a denominator."""
@@ -219,6 +244,29 @@ _TIMES = frozenset("once twice thrice times".split())
 
 _FOR_HOW_LONG = frozenset("throughout until consistently orally thereafter alone plus versus vs".split())
 """Words that may follow "20 mg daily" and are named by no such adverb."""
+
+
+def _plural(tokens: Sequence[Token], k: int) -> int | None:
+    """The token after the plural that begins at token k, "live births", "person-years"; None if there is none."""
+    for end in range(k + 1, min(len(tokens), k + _WORDS_OF_PLURAL) + 1):
+        word = tokens[end - 1]
+        if word.text in HYPHENS and end - 1 > k and glued(tokens[end - 2], word):
+            continue
+        if word.kind != "word" or word.low in FUNCTION_WORDS or word.low in _NO_NOUNS:
+            return None
+        one = singular(word.low)
+        if word.low == "people" or (one != word.low and plural(one) == word.low):
+            return end
+    return None
+
+
+_WORDS_OF_PLURAL = 3
+
+
+def _words(tokens: Sequence[Token], k: int, end: int, count: str) -> str:
+    """A number and the words behind it, "1000 live births"."""
+    spaced = (" " * (not glued(a, b)) + b.low for a, b in zip(tokens[k:], tokens[k + 1 : end], strict=False))
+    return count + "".join(spaced)
 
 
 def _joined_noun(tokens: Sequence[Token], k: int) -> tuple[str, int]:

@@ -71,15 +71,23 @@ def count_nouns(
             if noun is not None:
                 # "three thousand tests per day"
                 unit, last, span = forms.compound(tokens, text, *noun)
-                if size is not None or past_brackets(tokens, amount.last) is not None:
-                    last = amount.last  # "12 (27 %) patients"
+                if size is not None or past_brackets(tokens, amount.last) is not None or _is_of(tokens, amount):
+                    last = amount.last  # "12 (27 %) patients", "300 of its welders"
                 amount = replace(amount, unit=unit, last=last, unit_span=span, how=(*amount.how, "noun unit"))
                 if amount.number.rule == "indefinite plural" and amount.number.last - amount.number.first == 1:
                     continue  # "thousands of people": no number is said
             elif amount.bare and _says_nothing(tokens, amount) and not _linked(tokens, amounts, position):
                 continue
+        if counted and counted[-1].bare and _is_of_all(tokens, counted[-1], amount):
+            counted[-1] = replace(counted[-1], unit=amount.unit, how=(*counted[-1].how, "noun unit"))
         counted.append(amount)
     return counted
+
+
+def _is_of_all(tokens: Sequence[Token], part: Amount, every: Amount) -> bool:
+    """Whether a bare number is so many of all that the next one counts: "41 of the 60 members"."""
+    joined = _is_of(tokens, part) and every.first == part.last + 2
+    return joined and every.unit.family == "count" and part.low <= every.high
 
 
 def _size_between(tokens: Sequence[Token], amounts: Sequence[Amount], position: int) -> Amount | None:
@@ -162,11 +170,12 @@ def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, 
         return None
     of = j < limit and tokens[j].low == "of"
     if of:
-        if not amount.is_range and not _partitive(amount.number):
+        if not (amount.is_range or _partitive(amount.number) or _is_of(tokens, amount)):
             return None
         j += 1
         while j < limit and (parse.tags[j] in DETERMINERS or tokens[j].low == "all"):
             j += 1
+        j = _past_owner(tokens, j, limit) if _is_of(tokens, amount) else j
     if not of and _suspended(tokens, j + 1, limit):
         j = _past_suspended(tokens, j + 3, limit)
     found = _phrase(tokens, amount, j, limit, units, parse, many=of)
@@ -241,6 +250,29 @@ def _past_comparator(tokens: Sequence[Token], j: int, limit: int) -> int:
 def _partitive(number: Number) -> bool:
     """Whether "of" after the number may lead to what it counts: a small whole number in words, "two of the ships"."""
     return number.written and number.value.is_integer() and number.value <= 100
+
+
+def _is_of(tokens: Sequence[Token], amount: Amount) -> bool:
+    """Whether "of" after a number in figures leads to what it counts: "2.5 mln of its shares", "41 of the members"."""
+    after = [token.low for token in tokens[amount.last : amount.last + 2]]
+    whole = amount.low.is_integer() and amount.low > 1 and not amount.number.written
+    return whole and len(after) > 1 and after[0] == "of" and after[1] in _OWNED
+
+
+_OWNED = frozenset("the its their our these those his her my your".split())
+
+
+def _past_owner(tokens: Sequence[Token], j: int, limit: int) -> int:
+    """Past the "company's" at token j: "300 of the company's welders"."""
+    for k in range(j, min(limit, j + _WORDS_OF_OWNER)):
+        if tokens[k].text in ("'s", "’s", "'", "’") or tokens[k].text.endswith(("'s", "’s", "s'", "s’")):
+            return k + 1
+        if tokens[k].kind != "word":
+            break
+    return j
+
+
+_WORDS_OF_OWNER = 4
 
 
 def _phrase(

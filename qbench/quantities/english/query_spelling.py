@@ -87,8 +87,10 @@ _CUPS = re.compile(r"(?<![\w.,/])[2-5]\d(?:[a-k]|dd|ee|ff|gg|hh)(?![\w/-])", re.
 """Sizes of what is worn: "bra 34c"."""
 _BATTERIES = re.compile(r"(?<![\w.,/])(?:[2-8]s|\d{2,3}c)(?![\w/-])", re.IGNORECASE)
 """The cells and the strength of a battery of models: "lipo 4s 1500mah 100c"."""
-_DUAL = re.compile(r"(?<=\d)(?P<left>[a-z]{1,3})/(?=\d+(?:\.\d+)?(?P<right>[a-z]{1,3})(?!\w))", re.IGNORECASE)
-"""What stands between the two of "12v/230v", "washer dryer 8kg/5kg"."""
+_DUAL = re.compile(
+    r"(?<=\d)(?P<left>[a-z]{1,3})/(?!100(?:g|ml)\b)(?=\d+(?:\.\d+)?(?P<right>[a-z]{1,3})(?!\w))", re.IGNORECASE
+)
+"""What stands between the two of "12v/230v", "washer dryer 8kg/5kg"; "sugar below 5g/100g" has one amount."""
 _GLUED = re.compile(r"(?<!\w)(?P<bound>under|below|over|above|max|min|upto)(?=[$€£]?\d)", re.IGNORECASE)
 _BOUNDS = {
     **dict.fromkeys(("under", "below", "sub"), "<"), **dict.fromkeys(("over", "above", "exceeding"), ">"),

@@ -233,7 +233,9 @@ def _numbered(
     """ "The number of open posts rose to 300 from 280": what the subject of the verb counts."""
     if not amount.low.is_integer() or amount.number.rule == "fraction":
         return None
-    if (subject := _subject_of_number(tokens, amount, parse)) is not None:
+    subject = _subject_of_number(tokens, amount, parse)
+    subject = _subject_of_level(tokens, amount, parse) if subject is None else subject
+    if subject is not None:
         return plural_noun(tokens, subject, units)
     verb = False
     for k in range(amount.first - 1, max(0, amount.first - _REACH), -1):
@@ -267,6 +269,31 @@ def _subject_of_number(tokens: Sequence[Token], amount: Amount, parse: Parse) ->
     return k - 1 if plural and parse.relations[k - 1] in ("nsubj", "nsubj:pass") else None
 
 
+def _subject_of_level(tokens: Sequence[Token], amount: Amount, parse: Parse) -> int | None:
+    """The plural whose level a number is, of what is counted: "customers grew to 4,200", "deaths totaled 300"."""
+    k = amount.first - 1
+    while k > 0 and tokens[k].low in _ABOUT:
+        k -= 1
+    k -= k > 0 and tokens[k].low in ("to", "at")
+    if k < 1 or amount.low < _FEW or not (tokens[k].low in _LEVELS or tokens[k].low in CHANGE_VERBS):
+        return None
+    for j in range(k - 1, max(0, k - _COMPARED) - 1, -1):
+        led = parse.heads[j] == k or amount.number.first <= parse.heads[j] < amount.number.last  # of a copula
+        if led and parse.relations[j] in ("nsubj", "nsubj:pass"):
+            large = amount.low >= _SHARES or tokens[j].low != "shares"  # "shares rose to 45"
+            return j if tokens[j].low in _THINGS and large and parse.tags[j] == "NNS" else None
+    return None
+
+
+_LEVELS = frozenset("was were are is totaled totalled reached stood numbered averaged hit".split())
+_THINGS = frozenset(
+    "users subscribers customers members readers viewers inhabitants residents employees workers shares votes copies "
+    "visitors passengers tourists stores shops outlets branches restaurants hotels patients students pupils deaths "
+    "births marriages accidents homes vehicles cars beds jobs seats".split()
+)
+"""Plurals of what is counted, and neither paid for nor measured."""
+_SHARES = 10_000
+"""Shares from which on a number counts them and is not their price."""
 _FEW = 10
 _ABOUT = frozenset("about around some nearly almost roughly over only just".split())
 _AVERAGELY = frozenset("on average now".split())

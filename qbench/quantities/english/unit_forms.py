@@ -189,9 +189,12 @@ class UnitReader:
         """What a number that ends before token j is by, where nothing says what it counts: the "/min" of "12/min"."""
         j = _past_hyphen(tokens, j)
         match = self._per(tokens, j)
-        if match is None:
+        if match is not None:
+            unit, last, _ = self._compounds.read(tokens, text, match.unit, match.last, None)
+        elif (below := self._compounds.so_many(tokens, text, j)) is not None:
+            unit, last = below
+        else:
             return None
-        unit, last, _ = self._compounds.read(tokens, text, match.unit, match.last, None)
         return unit, last, (tokens[j].start, tokens[last - 1].end)
 
     def _per(self, tokens: Sequence[Token], j: int) -> Match | None:

@@ -236,7 +236,7 @@ def test_bare_millions_have_the_unit_of_those_before_them(text, expected):
         ("Customers will number about 70,000 after the deal.", [70_000, "customer"]),
         ("The company employs 4,300 at its two mills.", [4300, "", 2, "mill"]),
         ("They came after 48 or 24 weeks.", [48, "week", 24, "week"]),
-        ("The employees of the two mills numbered 800.", [2, "mill", 800, ""]),
+        ("The employees of the two mills numbered 800.", [2, "mill", 800, "employee"]),
         ("The index fell 20 points to 3% below its peak.", [20, "point", 3, "percentage"]),
         # what stands between a number and its noun
         ("The course has four 90-minute lectures.", [4, "lecture", 90, "minute"]),

@@ -74,7 +74,7 @@ def counted(tagged, modifies=None):
         # after "of": what some of are counted
         ("two of the_DT old_JJ ships_NNS sank", [(2, "old ship", "old ships")]),
         ("one of all_DT its_PRP$ ships_NNS sank", [(1, "ship", "ships")]),
-        ("300 of the_DT ships_NNS sank", [(300, "", "")]),
+        ("300 of the_DT ships_NNS sank", [(300, "ship", "ships")]),
         # a "one" or "half" that counts nothing is no quantity
         ("one door_NN", [(1, "door", "door")]),
         ("one said_VBD", []),

@@ -21,6 +21,12 @@ RULES = get_extractor(ExtractorOptions(spacy_model="none"))
         ("10^7/ml of spores", [(1e7, "per millilitre")]),
         ("output of 7,000 per month", [(7000, "per month")]),
         ("a rate of 3 to 5 per week", [(3, "per week")]),
+        ("an incidence of 76 per 100 person-years", [(76, "per 100 person-years")]),
+        ("3.2 per 1,000 live births", [(3.2, "per 1000 live births")]),
+        ("12 per 100,000 people", [(12, "per 100000 people")]),
+        ("9 and 7 per 1,000 ventilator days", [(9, "per 1000 ventilator days"), (7, "per 1000 ventilator days")]),
+        ("14 per 100,000 in 2020", [(14, "")]),
+        ("4 per million", [(4, "")]),
         # what is said of the number goes first
         ("350 cells/mm3", [(350, "cell per cubic millimetre")]),
         ("rates are EUR 40-60 per hour", [(40, "euro per hour")]),

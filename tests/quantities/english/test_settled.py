@@ -31,3 +31,36 @@ def test_none_has_the_adjectives_of_another():
     first, second = RULES.extract("The yard has 40 permanent and 12 temporary welders.")
     assert "temporary" not in first.concept
     assert "permanent" not in second.concept
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Its customers grew to 4,200.", [(4200, "customer")]),
+        ("Deaths totaled 300 last week.", [(300, "death")]),
+        ("Subscribers stood at about 90.", [(90, "subscriber")]),
+        ("Visitors were 1,500 on the day.", [(1500, "visitor")]),
+        ("Shares rose to 45 at noon.", [(45, "")]),
+        ("Shares rose to 45,000 in all.", [(45_000, "share")]),
+        ("Margins grew to 42.", [(42, "")]),
+        ("The score of the members was 42.", [(42, "")]),
+        ("Its customers grew to 4.2.", [(4.2, "")]),
+    ],
+)
+def test_a_level_of_what_is_counted_counts_it(text, expected):
+    assert [(quantity.value, quantity.unit) for quantity in RULES.extract(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It hired 300 of the port's welders.", [(300, "welder")]),
+        ("It sold 2.5 mln of its common shares.", [(2.5e6, "common share")]),
+        ("Some 41 of the 60 members spoke.", [(41, "member"), (60, "member")]),
+        ("A score of 41 of the 40 members is wrong.", [(41, ""), (40, "member")]),
+        ("It sold 40 of gold.", [(40, "")]),
+        ("A third of the 60 members spoke.", [(1 / 3, ""), (60, "member")]),
+    ],
+)
+def test_some_of_what_is_counted(text, expected):
+    assert [(quantity.value, quantity.unit) for quantity in RULES.extract(text)] == expected
