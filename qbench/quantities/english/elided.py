@@ -64,7 +64,7 @@ def share_elided(tokens: Sequence[Token], amounts: Sequence[Amount]) -> list[Amo
         if not amount.bare:
             _lend_back(tokens, shared, amount)
             _lend_magnitude(tokens, shared, amount)
-            amount = _in_millions(tokens, shared, _per_the_same(tokens, shared, amount))
+            amount = _in_millions(tokens, shared, amount)
         elif amount.is_range:
             amount = _interval(tokens, shared, amount)
         elif not (amount.number.written and amount.number.value == 1):
@@ -129,7 +129,7 @@ def _compared(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> A
             break  # "15 days (n = 86 vs 86)"
         if a.bare or a.is_range or a.unit.family in ("date", "age"):
             continue
-        if _is_compared(tokens, a, b, gap):
+        if is_compared(tokens, a, b, gap):
             return _with_unit(a, b)
         if _is_level(tokens, a, gap) and a.low < b.low and not b.number.scaled:
             return replace(b, unit=a.unit, how=(*b.how, "elided unit"))
@@ -163,7 +163,7 @@ _ALSO = frozenset({"and", "but", "or", ",", "while"})
 _LONGEST_PARALLEL = 8
 
 
-def _is_compared(tokens: Sequence[Token], a: Amount, b: Amount, gap: list[str]) -> bool:
+def is_compared(tokens: Sequence[Token], a: Amount, b: Amount, gap: list[str]) -> bool:
     """Whether b is what a is compared with, by the words between."""
     if not _ENDS.isdisjoint(w for w in gap[:-1] if w != "vs"):
         return False
@@ -237,17 +237,6 @@ def _as_first(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> A
     return replace(b, unit=level.unit, how=(*b.how, "elided unit"))
 
 
-def _per_the_same(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amount:
-    """An amount of money per what the one is that it is compared with: "$1.20 per share versus $1.05"."""
-    a = before[-1] if before else None
-    if a is None or a.is_range or b.is_range or b.number.scaled or a.number.scaled or b.unit.family != "currency":
-        return b
-    if not a.unit.name.startswith(f"{b.unit.name} per ") or b.first - a.last > REACH:
-        return b
-    gap = [t.low for t in tokens[a.last : b.first]]
-    return replace(b, unit=a.unit, how=(*b.how, "elided unit")) if _is_compared(tokens, a, b, gap) else b
-
-
 def _in_millions(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -> Amount:
     """ "2.3m cars, up from 1.9m": the letter after the second number is what it is after the first."""
     a = next((a for a in before[::-1] if not a.year), None)
@@ -257,7 +246,7 @@ def _in_millions(tokens: Sequence[Token], before: Sequence[Amount], b: Amount) -
     if b.first - a.last > REACH or letters != ["m"] or tokens[a.number.last - 1].text != "m":
         return b
     gap = [t.low for t in tokens[a.last : b.first]]
-    if not _is_compared(tokens, a, replace(b, unit=a.unit), gap):
+    if not is_compared(tokens, a, replace(b, unit=a.unit), gap):
         return b
     number = b.number.times(_MILLION, b.number.last + 1)
     return replace(

@@ -61,7 +61,7 @@ def of_same_thing(tokens: Sequence[Token], read: Read, earlier: Sequence[Read], 
     amount, reading, concept = read
     if not amount.bare or amount.year or not concept.words or _is_part(amount) or _stands_aside(tokens, amount):
         return None
-    if not _is_led(tokens, reading.first - 1) or _is_told_more(tokens, amount.last, parse):
+    if not is_led(tokens, reading.first - 1) or _is_told_more(tokens, amount.last, parse):
         return None
     words = {tokens[k].low for k in concept.words}
     for lent, said, of in reversed(earlier):
@@ -79,7 +79,7 @@ def of_same_thing(tokens: Sequence[Token], read: Read, earlier: Sequence[Read], 
     return None
 
 
-def _is_led(tokens: Sequence[Token], k: int) -> bool:
+def is_led(tokens: Sequence[Token], k: int) -> bool:
     """Whether the token before a number says that it is one more level: "was 13", "from 420,000", "stood at 4.5"."""
     lead = tokens[k].low if k >= 0 else ""
     if lead == "at":

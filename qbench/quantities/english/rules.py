@@ -36,6 +36,7 @@ from qbench.quantities.english.queries import parse_query
 from qbench.quantities.english.ranges import join
 from qbench.quantities.english.ratios import RATIO
 from qbench.quantities.english.settled import settle
+from qbench.quantities.english.shared_rates import share_rates
 from qbench.quantities.english.stand_ins import stand_ins
 from qbench.quantities.english.tokens import Token, spans_of, tokenize, words_of
 from qbench.quantities.english.written import LENGTHS_OF_TIME, STARTERS
@@ -179,10 +180,11 @@ class RulesExtractor:
 
     def _explained(self, read: Sequence[ReadText]) -> list[list[Explained]]:
         """The quantities of each text, what belongs to them found for all at once."""
-        return [
-            [self._quantity(text.tokens, *each) for each in _with_bindings(text, bindings)]
-            for text, bindings in zip(read, self._bindings(read), strict=True)
-        ]
+        explained = []
+        for text, bindings in zip(read, self._bindings(read), strict=True):
+            reads = share_rates(text.tokens, list(_with_bindings(text, bindings)), self.units)
+            explained.append([self._quantity(text.tokens, *each) for each in reads])
+        return explained
 
     def _bindings(self, read: Sequence[ReadText]) -> list[list[Binding]]:
         """What belongs to each mention: from the parse, or from the words around it."""
