@@ -11,6 +11,8 @@ from qbench.quantities.english.elided import MONEY, PAID
 from qbench.quantities.english.lexicon import CHANGE_VERBS
 from qbench.quantities.english.nouns import ADJECTIVES, NOUNS, plural_noun
 from qbench.quantities.english.parse import Parse
+from qbench.quantities.english.staffs import RULE as STAFF
+from qbench.quantities.english.staffs import persons
 from qbench.quantities.english.tokens import Token, abbreviates
 from qbench.quantities.units import Unit, Units
 
@@ -34,6 +36,8 @@ def settle(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units, par
                 span = tokens[amount.last].start, tokens[amount.last + 1].end
                 amount = replace(amount, last=amount.last + 2, unit_span=span)
                 unit, rule = units.get(f"per {period}"), "rate"
+        if unit is None and amount.bare and (unit := persons(tokens, amount, settled, units)) is not None:
+            rule = STAFF
         settled.append(amount if unit is None else replace(amount, unit=unit, how=(*amount.how, rule)))
     for k in range(len(settled) - 2, -1, -1):
         if (unit := _shared(tokens, settled[k], settled[k + 1])) is not None:
