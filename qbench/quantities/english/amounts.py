@@ -17,7 +17,7 @@ from qbench.quantities.english.page_marks import is_between_dashes
 from qbench.quantities.english.signs import is_negative, sign_length
 from qbench.quantities.english.tokens import HYPHENS, Token, glued, past_brackets
 from qbench.quantities.english.unit_forms import UnitReader
-from qbench.quantities.english.written import STARTERS, and_fraction, is_part
+from qbench.quantities.english.written import STARTERS, and_fraction, is_part, of_a
 from qbench.quantities.types import Span
 from qbench.quantities.units import Unit, Units
 
@@ -32,6 +32,7 @@ SIDES = frozenset({"length", "image"})
 """Families of which each number of "9x13" takes the unit; of others the first number counts: "2x8 GB"."""
 MEASURED = frozenset({"time", "length", "mass", "volume"})
 """Families of units of which there may be "a mile and a half"."""
+_PARTED = MEASURED | {"ratio", "ratio difference"}
 _RESTATED = frozenset({"length", "mass", "volume"})
 """Families of units in which a size is stated twice: "500ml/17oz"."""
 _ROUNDED = 0.1
@@ -348,9 +349,9 @@ class AmountFinder:
                 number = number.times(thousands[1], number.last)
         if unit is not None and _is_heading(tokens, number, unit, last):
             unit, span = None, None
-        if unit is None and 0 < number.value < 1 and (of := _of_a(tokens, number)):
+        if unit is None and 0 < number.value < 1 and (of := of_a(tokens, number.last)):
             unit, last, span = self.forms.after(tokens, text, replace(number, last=number.last + of))
-            if unit is None or unit.family not in MEASURED or span is None or span[1] - span[0] < SHORTEST:
+            if unit is None or _is_whole(unit) or span is None or span[1] - span[0] < SHORTEST:
                 return number, None, number.last, None
         if unit is not None and unit.family == "currency" and not number.scaled:
             number, last = with_late_scale(tokens, number, last)
@@ -414,12 +415,9 @@ _FRAMES = {("(", ")"), ("&", ";")}
 """The marks around a currency that some texts leave there."""
 
 
-def _of_a(tokens: Sequence[Token], number: Number) -> int:
-    """How many tokens stand between a part and its unit: 2 in "1/4 of a mile", 1 in "1/2 a litre", else 0."""
-    words = [t.low for t in tokens[number.last : number.last + 2]]
-    if words in (["of", "a"], ["of", "an"]):
-        return 2
-    return int(words[:1] in (["a"], ["an"]) and tokens[number.last - 1].text in ("2", "½"))
+def _is_whole(unit: Unit) -> bool:
+    """Whether there is no part of a unit: "a third of a ship"."""
+    return unit.family not in _PARTED and unit.name != "point"
 
 
 def _behind_brackets(tokens: Sequence[Token], number: Number) -> int | None:

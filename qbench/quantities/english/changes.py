@@ -113,8 +113,7 @@ def _change(
         change = _verb(tokens, k, amount, following, parse, by=by)
         if change:
             return "" if _denied(tokens, k) else change
-        leads = following is not None and following.first - amount.last == 1 and tokens[amount.last].low == "to"
-        if by or (leads and amount.unit.family == "ratio" and tokens[k].low not in PLACES):
+        if by or (_leads(tokens, amount, following) and tokens[k].low not in PLACES):
             # "grew sales by 35%", "raised its dividend 7% to 60 cents"
             return _far_verb(tokens, k, max(ends[1], k - FAR) if by else floor, parse, by=by)
     return _afterwards(tokens, amount)
@@ -174,6 +173,17 @@ def _is_attribute(tokens: Sequence[Token], amount: Amount) -> bool:
 def _is_fold(tokens: Sequence[Token], amount: Amount) -> bool:
     """ "threefold", "2.5-fold": how many times as much."""
     return amount.unit.name == "count" and (amount.number.rule == "fold" or tokens[amount.last - 1].low == "fold")
+
+
+def _leads(tokens: Sequence[Token], amount: Amount, following: Amount | None) -> bool:
+    """Whether an amount changes something to the level after its "to": "raised the dividend 2 cents to 35 cents"."""
+    if following is None or following.first - amount.last != 1 or tokens[amount.last].low != "to":
+        return False
+    if amount.unit.name == "point":
+        return following.unit.family == "ratio"
+    money = amount.unit.family == "currency" and following.unit.family.startswith("currency")
+    smaller = money and following.unit.name.startswith(amount.unit.name) and amount.high < following.low
+    return amount.unit.family == "ratio" or smaller
 
 
 def _moves(tokens: Sequence[Token], k: int, amount: Amount, following: Amount | None, parse: Parse | None) -> bool:

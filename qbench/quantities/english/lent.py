@@ -72,7 +72,7 @@ def of_same_thing(tokens: Sequence[Token], read: Read, earlier: Sequence[Read], 
         low = 0 if small else abs(lent.low) / _LIKE
         alike = low <= abs(amount.low) <= abs(lent.high) * (1 if small else _LIKE)
         lends = lent.unit.family not in _OWN and (lent.number.written or not amount.number.written)
-        apart = _is_part_of(tokens, lent, words) or _changes_verb(
+        apart = _is_part_of(tokens, lent, words) or changes_verb(
             tokens[lent.last : reading.first], parse.tags[lent.last :]
         )
         return lent if alike and lends and not (leads or apart or _stands_aside(tokens, lent)) else None
@@ -98,7 +98,7 @@ def _is_part_of(tokens: Sequence[Token], lent: Amount, words: Collection[str]) -
     return after in words or (lent.unit.family == "ratio" and after == "of")
 
 
-def _changes_verb(between: Sequence[Token], tags: Sequence[str]) -> bool:
+def changes_verb(between: Sequence[Token], tags: Sequence[str]) -> bool:
     """Whether another verb comes between two amounts: "weighs 4 kg and sleeps 6"."""
     finite = (t.low for t, tag in zip(between, tags, strict=False) if tag in ("VBD", "VBZ", "VBP"))
     return any(word not in _BEING and word not in CHANGE_VERBS for word in finite)

@@ -32,6 +32,7 @@ from qbench.quantities.english.p_values import P_VALUE, p_value_name
 from qbench.quantities.english.page_marks import is_encoded
 from qbench.quantities.english.parse import Parse, Parser
 from qbench.quantities.english.parsers.load import load_parser, require_parser
+from qbench.quantities.english.points import percentage_points
 from qbench.quantities.english.queries import parse_query
 from qbench.quantities.english.ranges import join
 from qbench.quantities.english.ratios import RATIO
@@ -183,6 +184,7 @@ class RulesExtractor:
         explained = []
         for text, bindings in zip(read, self._bindings(read), strict=True):
             reads = share_rates(text.tokens, list(_with_bindings(text, bindings)), self.units)
+            reads = percentage_points(text.tokens, reads, self.units, text.parse)
             explained.append([self._quantity(text.tokens, *each) for each in reads])
         return explained
 

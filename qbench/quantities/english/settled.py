@@ -46,9 +46,6 @@ def settle(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units, par
             settled[k] = shared
         elif parse is not None and _are_bounds(tokens, settled[k], settled[k + 1]):
             settled[k] = replace(settled[k], unit=settled[k + 1].unit, how=(*settled[k].how, "shared unit"))
-        elif _are_of_percentages(tokens, settled[k], settled[k + 1]):
-            how = (*settled[k].how, "points of percentages")
-            settled[k] = replace(settled[k], unit=units.get(_PERCENTAGE_POINT), how=how)
     return settled
 
 
@@ -109,23 +106,6 @@ def _side(words: Sequence[str]) -> str:
     more = last[0] in ("more", "greater", "higher", "larger", "longer", "older")
     less = last[0] in ("less", "fewer", "lower", "smaller", "shorter", "younger")
     return ("upper" if more == denied else "lower") if more or less else ""
-
-
-def _are_of_percentages(tokens: Sequence[Token], a: Amount, b: Amount) -> bool:
-    """Whether points lead from a percentage to the next: "the load factor fell 3.3 points to 70.9 %".
-
-    An index falls so, too, but to no percentage: "fell 20 points to 3 % below its peak".
-    """
-    if a.unit.name != "point" or b.unit.family != "ratio" or a.low >= _ALL or not a.first:
-        return False
-    moved = tokens[a.first - 1].low in CHANGE_VERBS or tokens[a.first - 1].low == "by"
-    after = tokens[b.last].low if b.last < len(tokens) else ""
-    return moved and [t.low for t in tokens[a.last : b.first]] == ["to"] and after not in _AWAY
-
-
-_ALL = 100
-_AWAY = frozenset("below above under over off less more lower higher of".split())
-_PERCENTAGE_POINT = "percentage point"
 
 
 def _is_row_of_shares(tokens: Sequence[Token], amount: Amount, before: Sequence[Amount]) -> bool:

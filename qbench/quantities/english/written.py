@@ -233,6 +233,8 @@ def _article(tokens: Sequence[Token], i: int) -> Written | None:
         return half if half is not None and half.value > 1 else None
     if word == "quarter" and i + 2 < len(tokens) and tokens[i + 2].low in SCALES:
         return Written(SCALES[tokens[i + 2].low] / 4, i + 3, rule="fraction in words")
+    if word == "quarter" and _is_of_percentages(tokens, i + 2):
+        return Written(_PARTS[word], i + 2, rule="fraction in words")
     if i + 3 < len(tokens) and tokens[i + 2].low == "of":
         if word == "couple":
             times = SCALES.get(tokens[i + 3].low)
@@ -242,6 +244,20 @@ def _article(tokens: Sequence[Token], i: int) -> Written | None:
     if word in _PARTS and not word.endswith("s") and (by_how_much(tokens, i, i + 2) or _compares(tokens, i + 2)):
         return Written(_PARTS[word], i + 2, rule="fraction in words")
     return Written(1.0, i + 1, rule="article") if word in LENGTHS_OF_TIME and _is_bounded(tokens, i) else None
+
+
+def _is_of_percentages(tokens: Sequence[Token], k: int) -> bool:
+    """Whether token k says that a quarter is none of a year: "a quarter point", "a quarter-percent"."""
+    k += k < len(tokens) - 1 and tokens[k].text in HYPHENS and glued(tokens[k - 1], tokens[k])
+    return k < len(tokens) and tokens[k].low in ("point", "percent", "percentage", "pct")
+
+
+def of_a(tokens: Sequence[Token], last: int) -> int:
+    """How many tokens stand between a part that ends before token `last` and its unit: 2 in "1/4 of a mile", else 0."""
+    words = [t.low for t in tokens[last : last + 2]]
+    if words in (["of", "a"], ["of", "an"]):
+        return 2
+    return int(words[:1] in (["a"], ["an"]) and tokens[last - 1].text in ("2", "½"))  # "1/2 a litre"
 
 
 LENGTHS_OF_TIME = frozenset("second minute hour day week month year decade century".split())
