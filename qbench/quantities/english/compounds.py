@@ -70,6 +70,8 @@ class CompoundReader:
             if span[0] > tokens[last].start:
                 span = (tokens[last].start, tokens[end - 1].end)
             unit, last = self.units.get(f"{unit.name} per {name}"), end
+        if unit.name in _DOSES and (regimen := _pointed(tokens, last))[0] in _REGIMENS:
+            last = regimen[1]
         if unit.name and (often := _how_often(tokens, last, unit)) is not None:
             unit, last = self.units.get(f"{unit.name} per {often[0]}"), often[1]
         return unit, last, span
@@ -233,9 +235,10 @@ _OFTEN = {
     "daily": "day", "nightly": "night", "weekly": "week", "monthly": "month", "yearly": "year", "annually": "year",
     "hourly": "hour", "quarterly": "quarter",
 }  # fmt: skip
-_LETTERS = {"pcm": "month", "pw": "week", "pa": "year", "ph": "hour", "od": "day", "qd": "day"}
-_MONEY_LETTERS, _DOSE_LETTERS = frozenset({"pcm", "pw", "pa", "ph"}), frozenset({"od", "qd"})
-_POINTED = {("p", "a"): "year", ("o", "d"): "day", ("q", "d"): "day", ("p", "w"): "week", ("p", "h"): "hour"}
+_LETTERS = {"pcm": "month", "pw": "week", "pa": "year", "ph": "hour"}
+_DOSE_LETTERS = {"od": "day", "qd": "day"}
+_REGIMENS = frozenset("bd bid tid tds qid qds".split())
+"""How many times a day a dose is taken, which is said of the dose and is no rate: "10 mg b.i.d."."""
 
 
 _TIMES = frozenset("once twice thrice times".split())
@@ -306,23 +309,25 @@ def _abbreviated(tokens: Sequence[Token], k: int, *, slash: bool) -> tuple[str, 
 
 def _letters(tokens: Sequence[Token], j: int, unit: Unit) -> tuple[str, int] | None:
     """ "£900 pcm", "5% p.a.", "20 mg o.d.": a rate in letters, and the token after them."""
-    if j >= len(tokens) or tokens[j].kind != "word":
-        return None
-    money, dose = unit.family in ("currency", "ratio"), unit.family in _SUBSTANCES
-    word = tokens[j].text
-    if (money and word in _MONEY_LETTERS) or (dose and word in _DOSE_LETTERS):
-        return _LETTERS[word], j + 1
-    pieces = [t.text for t in tokens[j : j + 4]]
-    if (
-        len(pieces) < 3
-        or pieces[1] != "."
-        or not (glued(tokens[j], tokens[j + 1]) and glued(tokens[j + 1], tokens[j + 2]))
+    known = _LETTERS if unit.family in ("currency", "ratio") else _DOSE_LETTERS if unit.family in _SUBSTANCES else {}
+    letters, end = _pointed(tokens, j) if known else ("", j)
+    return (known[letters], end) if letters in known else None
+
+
+def _pointed(tokens: Sequence[Token], j: int) -> tuple[str, int]:
+    """The letters at token j, "pa" of "pa" and "p.a.", and the token after them; the last point may end a sentence."""
+    k = j
+    while (
+        k + 2 < len(tokens)
+        and len(tokens[k].text) == 1
+        and tokens[k + 1].text == "."
+        and glued(tokens[k], tokens[k + 1])
     ):
-        return None
-    name = _POINTED.get((pieces[0], pieces[2]))
-    if name is None or not (money if pieces[0] == "p" else dose):
-        return None
-    return name, j + 3 + (pieces[3:] == ["."] and j + 4 < len(tokens))
+        if not glued(tokens[k + 1], tokens[k + 2]) or len(tokens[k + 2].text) != 1:
+            break
+        k += 2
+    letters = "".join(token.text for token in tokens[j : k + 1 : 2])
+    return letters, k + 1 + (k > j and k + 2 < len(tokens) and tokens[k + 1].text == ".")
 
 
 def _how_often(tokens: Sequence[Token], j: int, unit: Unit) -> tuple[str, int] | None:
