@@ -49,9 +49,23 @@ def _colon(tokens: Sequence[Token], i: int) -> Notation | None:
     large = 1 in parts[:2] and max(parts) >= _LARGE
     if large and tokens[i].text[:2] in ("19", "20") and len(tokens[i].text) == _YEAR:
         return None  # "in the quarter of 2024:1 Value of shares"
-    if not (several or large or _near(tokens, i, last, _CUES)):
+    cues = _CUES - _ALLOCATIONS if _may_be_clock(tokens, i) else _CUES
+    if not (several or large or _near(tokens, i, last, cues)):
         return None
     return _divided(tokens, i, last, parts[0], parts[-1])
+
+
+def _may_be_clock(tokens: Sequence[Token], i: int) -> bool:
+    """Whether two numbers may say when something is done: "assigned at 10:30"; a dilution may be "at 1:10", too."""
+    minutes = tokens[i + 2].text
+    return bool(i) and tokens[i - 1].low in _TIMES and len(minutes) == 2 and minutes.isdecimal() and minutes < "60"
+
+
+_TIMES = frozenset("at by until till before after since from between".split())
+_ALLOCATIONS = frozenset(
+    "randomised randomized randomly randomisation randomization allocated allocation assigned".split()
+)
+"""Cues that may stand near a time of day, too."""
 
 
 def _part(token: Token) -> float:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from qbench.quantities.decoding import decoded
 from qbench.quantities.english.amounts import OFTEN, Amount, AmountFinder
+from qbench.quantities.english.binder.allocations import with_allocations
 from qbench.quantities.english.binder.concepts import Binding, bind
 from qbench.quantities.english.binder.features import Sentence
 from qbench.quantities.english.binder.labelled import with_labels
@@ -282,7 +283,7 @@ def _by_form(sentence: Sentence, bindings: Sequence[Binding]) -> list[Binding]:
     """The bindings with what the form of the text says of their concepts."""
     concepts = with_labels(sentence, [binding.concept for binding in bindings])
     concepts = with_statistics(sentence, with_parallels(sentence, concepts))
-    concepts = carried(*sentence, concepts)
+    concepts = with_allocations(sentence, carried(*sentence, concepts))
     return [replace(binding, concept=concept) for binding, concept in zip(bindings, concepts, strict=True)]
 
 
