@@ -18,6 +18,7 @@ from qbench.quantities.english.binder.features import Sentence
 from qbench.quantities.english.binder.labelled import with_labels
 from qbench.quantities.english.binder.parallels import with_parallels
 from qbench.quantities.english.binder.statistic_names import with_statistics
+from qbench.quantities.english.binder.whole_names import with_whole_names
 from qbench.quantities.english.carried import carried
 from qbench.quantities.english.comparator_sharing import restates
 from qbench.quantities.english.comparators import Modifiers, read_comparators
@@ -283,7 +284,7 @@ def _by_form(sentence: Sentence, bindings: Sequence[Binding]) -> list[Binding]:
     """The bindings with what the form of the text says of their concepts."""
     concepts = with_labels(sentence, [binding.concept for binding in bindings])
     concepts = with_statistics(sentence, with_parallels(sentence, concepts))
-    concepts = with_allocations(sentence, carried(*sentence, concepts))
+    concepts = with_whole_names(sentence, with_allocations(sentence, carried(*sentence, concepts)))
     return [replace(binding, concept=concept) for binding, concept in zip(bindings, concepts, strict=True)]
 
 
