@@ -227,7 +227,9 @@ _WORDS_OF_SUBSTANCE = 3
 _DOSES = frozenset({"gram", "milligram", "microgram", "millilitre", "international unit"})
 """Units of doses, whose substance may follow without "of"."""
 _PERIODS = frozenset("minute hour day week month quarter year".split())
-_AFTER_PERIODS = frozenset(". , ; : ) and but in from to by for at is are was were".split())
+_AFTER_PERIODS = frozenset(
+    ". , ; : ) and but in from to by for at is are was were during since until last this next over through on".split()
+)
 """What may follow the period of a rate; not as in "a day early", "an hour apart"."""
 _SHORT = {"d": "day", "wk": "week", "w": "week", "y": "year", "yr": "year", "mo": "month", "h": "hour", "annum": "year"}
 """Denominators in short: "250 kcal/d", "5 days/wk", "per annum"."""

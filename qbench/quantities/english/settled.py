@@ -126,7 +126,8 @@ def _shared(tokens: Sequence[Token], a: Amount, b: Amount) -> Unit | None:
     gap = "".join(t.low for t in tokens[a.last : b.first])
     one = b.last == b.number.last + 1 and b.how[-1:] == ("unit after",)  # "1,290 pixels, 460 ppi"
     if not one and a.unit.name and b.unit.name.startswith(f"{a.unit.name} per ") and gap in _IN_LISTS:
-        total = a.number.scaled and not b.number.scaled  # "$606 million, or $0.68 per share"
+        # "$606 million, or $0.68 per share", "8,536,000 dlrs or 1.40 dlrs a share"
+        total = (a.number.scaled and not b.number.scaled) or not _alike(a, b)
         return None if total else b.unit
     part = a.bare and b.unit.family == "count" and a.low <= b.low and a.low.is_integer()
     return b.unit if part and (gap in ("of", "outof") or (gap == "/" and not a.number.written)) else None
