@@ -115,7 +115,7 @@ def _resumed(
     alike = amount.unit.base_unit == amounts[j].unit.base_unit
     if (alike or not counted) and _by_again(tokens, between, first, parse):
         return changes[j]
-    if amount.unit.family not in PERCENT:
+    if not _is_percent(amount):
         return ""
     if between[-2:] == ["or", "by"]:
         return changes[j]
@@ -124,7 +124,12 @@ def _resumed(
     after = amounts[k + 1] if k + 1 < len(amounts) else None
     levels = after is not None and after.first - amount.last <= _SPAN and tokens[after.first - 1].low == "to"
     joined = any(word in ("and", ",", "while") for word in between) and "to" in between[:_SPAN]
-    return changes[j] if levels and joined and amounts[j].unit.family in PERCENT else ""
+    return changes[j] if levels and joined and _is_percent(amounts[j]) else ""
+
+
+def _is_percent(amount: Amount) -> bool:
+    """Whether an amount is in percent, or in points, which may be of percentages."""
+    return amount.unit.family in PERCENT or amount.unit.name == "point"
 
 
 def _is_move(tokens: Sequence[Token], amounts: Sequence[Amount], j: int, k: int) -> bool:

@@ -320,6 +320,8 @@ def names_a_year(tokens: Sequence[Token], first: int) -> bool:
             k += 1
         if tokens[k].text in "$€£" or tokens[k].kind == "number":
             return True  # "it had 2019 sales of some $5 million"
+    if tokens[first + 1].low in _YEARLY and not (before is not None and before.low in _BEFORE_SUMS):
+        return True
     if tokens[first + 1].low in _COUNTED or (cue is not None and (cue.low in _COUNTING or cue.low in VERBS)):
         return False
     named = before is not None and before.kind == "word" and before.text[:1].isupper() and first > 1
@@ -336,6 +338,8 @@ def _is_like_year(text: str) -> bool:
     return len(text) == 4 and text.isdecimal() and 1900 <= int(text) <= 2035
 
 
+_YEARLY = frozenset("model models vintage vintages edition editions".split())
+"""Nouns of things that are made anew each year: "all 1987 models"."""
 _OWNERS = frozenset("its his her their our my your whose fiscal calendar".split())
 _COUNTING = frozenset(
     "about nearly almost around approximately roughly some than least most total average sample maximum minimum number "

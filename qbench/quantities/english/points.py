@@ -43,7 +43,8 @@ def _are_of_percentages(tokens: Sequence[Token], reads: Sequence[Read], k: int, 
         return False
     leads = k + 1 < len(reads) and _to_percentage(tokens, amount, reads[k + 1][0])
     changes = k > 0 and _is_of_percentage(tokens, reads[k - 1], reads[k], parse)
-    return bool(reading.change) and (leads or changes or _is_of_rate(tokens, reads[k]))
+    changed = bool(reading.change) or tokens[amount.first - 1].low == "by"  # "and the next rate by 0.1 points to 7 pct"
+    return (leads and changed) or (bool(reading.change) and (changes or _is_of_rate(tokens, reads[k])))
 
 
 def _with(read: Read, unit: Unit) -> Read:

@@ -36,6 +36,10 @@ def read(text):
         ("From 9 to 5, the museum is open.", []),
         ("The number of shifts dropped from 9 to 5.", ["9", "5"]),
         ("The ratio of open jobs was 9 to 5.", ["9", "5"]),
+        # years of what is made anew each year
+        ("It lends for all 1987 models.", []),
+        ("About 2012 models were sold.", ["2012 model ~"]),
+        ("It makes 2,019 models.", ["2019 model"]),
         # earlier than something, and the period before
         ("It had 1,200 visitors earlier this year.", ["1200 visitor"]),
         ("The firm cut 5,000 jobs earlier this month.", ["5000 job down"]),

@@ -21,6 +21,10 @@ PP = "percentage point"
             "Its share fell to 17% and rose six points to 39.",
             [(17, "percentage", ""), (6, PP, "up"), (39, "percentage", "")],
         ),
+        (
+            "The rate was cut by 0.1 points to 7%, the next by 0.2 points to 6%.",
+            [(0.1, PP, "down"), (7, "percentage", ""), (0.2, PP, "down"), (6, "percentage", "")],
+        ),
         # an index, a score, another thing, a time before
         ("The index rose 20 points, or 3%.", [(20, "point", "up"), (3, "percentage", "up")]),
         ("The index was up 3%, a gain of 20 points.", [(3, "percentage", "up"), (20, "point", "up")]),
