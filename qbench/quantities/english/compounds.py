@@ -70,7 +70,7 @@ class CompoundReader:
             if span[0] > tokens[last].start:
                 span = (tokens[last].start, tokens[end - 1].end)
             unit, last = self.units.get(f"{unit.name} per {name}"), end
-        if unit.name in _DOSES and (regimen := _pointed(tokens, last))[0] in _REGIMENS:
+        if unit.name in _DOSES and (regimen := _pointed(tokens, last))[0].lower() in _REGIMENS:
             last = regimen[1]
         if unit.name and (often := _how_often(tokens, last, unit)) is not None:
             unit, last = self.units.get(f"{unit.name} per {often[0]}"), often[1]
@@ -282,6 +282,8 @@ def _joined_noun(tokens: Sequence[Token], k: int) -> tuple[str, int]:
     end = j
     while end < len(tokens) and end - j < _WORDS_OF_SUBSTANCE and _may_name(tokens[end]):
         end += 1
+    if [t.low for t in tokens[end - 1 : end + 2]] in (["life", "-", "year"], ["life", "-", "years"]):
+        end += 2  # "quality-adjusted life-years"
     if end == j and j == k + 3 and _may_name(tokens[k + 2]) and tokens[k + 2].low not in _SIZES:
         return f"{tokens[k].low}-{singular(tokens[k + 2].low)}", j  # "per bed-night"
     if end == j or j == k + 1:
@@ -290,7 +292,7 @@ def _joined_noun(tokens: Sequence[Token], k: int) -> tuple[str, int]:
     for n in range(k + 1, end):
         joined = glued(tokens[n - 1], tokens[n])
         words.append(tokens[n].low if joined else f" {tokens[n].low}")
-    return singular("".join(words)), end
+    return singular("".join(words).replace("life-year", "life year")), end
 
 
 _SIZES = frozenset("long wide high deep old free only end plus equivalent day week month year hour".split())

@@ -31,13 +31,21 @@ def may_share(tokens: Sequence[Token], amount: Amount, lent: Amount, reading: Mo
     paid = before in PAID or (before == "of" and reading.first > 1 and tokens[reading.first - 2].low in MONEY)
     gap = [token.low for token in tokens[amount.last : min(lent.first, amount.last + _PHRASE)]]
     placed = gap != ["in"] and not _PLACING.isdisjoint(gap)  # "3 in 10 shops"
-    counts = (paid or before == "among" or scored or placed) and lent.unit.family == "count"
+    acts = amount.last < len(tokens) and tokens[amount.last].low in _BEFALLS and lent.unit.base_unit in _LIFELESS
+    counts = (paid or acts or before == "among" or scored or placed) and lent.unit.family == "count"
     large = lent.unit.family == "ratio" and abs(amount.low) >= _NO_PERCENT  # "52% in the study, and 3,100 answered"
+    # "an issue of 30 million dollars, priced at 101-1/4"
+    large = large or (lent.unit.family == "currency" and lent.number.scaled and abs(amount.low) < _NO_SUM)
     return not (counts or large or _is_part(amount) or lent.unit.name.startswith(PER))
 
 
 _NO_PERCENT = 1000
 """From here on a number without a unit is no percentage."""
+_NO_SUM = 1000
+"""Up to here a number without a unit is none of the money of which millions are told."""
+_BEFALLS = frozenset("died drowned perished survived drown die perish survive".split())
+"""What befalls those who live, and none of the things that may be counted before: "two ferries sank, 174 drowned"."""
+_LIFELESS = frozenset("ferry ship boat vessel car bus truck lorry van train plane aircraft house home building".split())
 _PHRASE = 6
 """Tokens after a number among which a preposition says that another phrase begins."""
 _PLACING = frozenset("at in from with on".split())

@@ -251,7 +251,7 @@ def _with_bindings(text: ReadText, bindings: Sequence[Binding]) -> Iterator[Read
 
 
 def _is_sure(tokens: Sequence[Token], amount: Amount, reading: Modifiers) -> bool:
-    """Whether an amount is one by its form: "1:1", "256,000", "3.6 mln", "≥ 1", "2 x HDMI", "CI 2 to 3"; no code is so.
+    """Whether an amount is one by its form: "1:1", "256,000", "15-3/4", "≥ 1", "2 x HDMI", "CI 2 to 3"; no code is so.
 
     A "<" alone is no such form: it opens tags as well.
     """
@@ -262,6 +262,7 @@ def _is_sure(tokens: Sequence[Token], amount: Amount, reading: Modifiers) -> boo
         large
         or RATIO in amount.how
         or "," in tokens[number.first].text
+        or (number.rule == "fraction" and number.value > 1)
         or reading.comparator in (">=", "<=", ">")
         or times
         or in_interval(tokens, number.first)

@@ -36,6 +36,12 @@ def read(text):
         ("From 9 to 5, the museum is open.", []),
         ("The number of shifts dropped from 9 to 5.", ["9", "5"]),
         ("The ratio of open jobs was 9 to 5.", ["9", "5"]),
+        # what things are counted, and who lives
+        ("After two ferries sank, 174 drowned.", ["2 ferry", "174"]),
+        ("Of 40 patients, 5 died.", ["40 patient", "5 patient"]),
+        # prices with fractions, and no sum of money
+        ("It closed at 15-3/4 on Friday.", ["15.75"]),
+        ("It raises 30 mln dollars by a bond priced at 101-1/4.", ["3e+07 dollar", "101.25"]),
         # years of what is made anew each year
         ("It lends for all 1987 models.", []),
         ("About 2012 models were sold.", ["2012 model ~"]),

@@ -102,6 +102,8 @@ def read(text):
         ("140,000 sq. metres of floor and 9 cu. feet of air", [(140_000, "square metre"), (9, "cubic foot")]),
         ("3,257 tons of ore a day during May", [(3257, "ton per day")]),
         ("8,536,000 dollars or 1.40 dollars a share", [(8_536_000, "dollar"), (1.4, "dollar per share")]),
+        ("€300 per quality-adjusted life-year", [(300, "euro per quality-adjusted life year")]),
+        ("€300 per quality-adjusted life year gained", [(300, "euro per quality-adjusted life year")]),
         ("35 cm of H2O", [(35, "centimetre of water")]),
         ("120 mm of mercury", [(120, "millimetre of mercury")]),
         ("40 cm of water", [(40, "centimetre")]),

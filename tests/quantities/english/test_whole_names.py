@@ -18,6 +18,7 @@ RULES = RulesExtractor(load_units(), spacy_model=EMBEDDED)
         ("Sales in Latin America rose by 42%.", "Sales Latin", "Sales Latin America"),
         ("Net sales of Kestra Foods Oyj rose 5%.", "Net sales Foods Oyj", "Net sales Kestra Foods"),
         ("The costs of Nordic Tyres Ltd. fell by 5%.", "costs Ltd", "costs Nordic Tyres"),
+        ("Plans of the Overseas Co-operation Fund cost 5 million.", "Plans Co Fund", "Plans Co Fund"),
         # it does not
         ("Swiss Ore will buy the stock for $5 million.", "stock Ore", "stock"),
         ("Its offices, which lie in San Berto, have 40 rooms.", "offices Berto", "offices"),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from qbench.quantities.english.binder.features import Sentence
 from qbench.quantities.english.concepts import Concept
 from qbench.quantities.english.parse import Parse
-from qbench.quantities.english.tokens import Token, glued
+from qbench.quantities.english.tokens import HYPHENS, Token, glued
 
 _NAMES = ("NNP", "NNPS")
 _LONGEST = 5
@@ -59,7 +59,10 @@ def _names(tokens: Sequence[Token], owned: set[int], parse: Parse) -> dict[int, 
 def _is_form(tokens: Sequence[Token], k: int) -> bool:
     """Whether token k is a legal form, or the point of one."""
     form = tokens[k].low.removesuffix("'s").removesuffix("’s")
-    return form in _FORMS or (tokens[k].text == "." and glued(tokens[k - 1], tokens[k]) and tokens[k - 1].low in _FORMS)
+    hyphened = k + 1 < len(tokens) and tokens[k + 1].text in HYPHENS and glued(tokens[k], tokens[k + 1])
+    return (form in _FORMS and not hyphened) or (
+        tokens[k].text == "." and glued(tokens[k - 1], tokens[k]) and tokens[k - 1].low in _FORMS
+    )
 
 
 def _is_of_name(tokens: Sequence[Token], k: int, parse: Parse) -> bool:
