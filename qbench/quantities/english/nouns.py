@@ -295,7 +295,12 @@ def _phrase(
         elif token.kind == "word" and (head >= 0 or tag not in MODIFIERS):
             break  # "one point last year"
         k += 1
-    if head < 0 or _says_when(tokens, head) or not _counted(tokens, amount, head, parse, many=many):
+    if (
+        head < 0
+        or _says_when(tokens, head)
+        or _is_sum(tokens, amount, head)
+        or not _counted(tokens, amount, head, parse, many=many)
+    ):
         return None
     while first < head and (
         tokens[first].low in VAGUE or parse.tags[first] in PARTICIPLES or tokens[first].kind != "word"
@@ -309,6 +314,16 @@ def _says_when(tokens: Sequence[Token], head: int) -> bool:
     return tokens[head].low in _WHENS and tokens[head - 1].low in ("last", "this", "next", "that", "same", "prior")
 
 
+def _is_sum(tokens: Sequence[Token], amount: Amount, head: int) -> bool:
+    """Whether a noun says what millions of money are, which it does not count: "a 7.3 mln charge"."""
+    return amount.number.scaled and amount.low >= _MILLION and tokens[head].low in _SUMS
+
+
+_MILLION = 1e6
+_SUMS = frozenset(
+    "loss profit gain charge facility loan credit deficit surplus debt contract order deal issue bond provision "
+    "writedown write-down investment budget fund payment settlement fine penalty tax expense cost revenue".split()
+)
 _WHENS = frozenset("year month week quarter season summer winter spring autumn".split())
 
 

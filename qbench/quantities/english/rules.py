@@ -17,6 +17,7 @@ from qbench.quantities.english.binder.concepts import Binding, bind
 from qbench.quantities.english.binder.features import Sentence
 from qbench.quantities.english.binder.labelled import with_labels
 from qbench.quantities.english.binder.parallels import with_parallels
+from qbench.quantities.english.binder.sourced import with_sources
 from qbench.quantities.english.binder.statistic_names import with_statistics
 from qbench.quantities.english.binder.whole_names import with_whole_names
 from qbench.quantities.english.carried import carried
@@ -285,7 +286,8 @@ def _by_form(sentence: Sentence, bindings: Sequence[Binding]) -> list[Binding]:
     """The bindings with what the form of the text says of their concepts."""
     concepts = with_labels(sentence, [binding.concept for binding in bindings])
     concepts = with_statistics(sentence, with_parallels(sentence, concepts))
-    concepts = with_whole_names(sentence, with_allocations(sentence, carried(*sentence, concepts)))
+    concepts = with_sources(sentence, with_allocations(sentence, carried(*sentence, concepts)))
+    concepts = with_whole_names(sentence, concepts)
     return [replace(binding, concept=concept) for binding, concept in zip(bindings, concepts, strict=True)]
 
 

@@ -395,6 +395,8 @@ def _name_fits(tokens: Sequence[Token], j: int, match: Match, number: Number) ->
     ):
         if word.low == "point" and following.low in _MOVED:
             return True  # "a 150 point rise"
+        if match.unit.family == "currency" and number.scaled:
+            return True  # "a 78 mln mark order"
         return following.kind != "word" or following.low in FUNCTION_WORDS or not following.text.islower()
     return True
 

@@ -105,7 +105,7 @@ def _cardinal(tokens: Sequence[Token], i: int, j: int, group: float, seen: int) 
     """A whole number from token j on, `group` read so far; then what makes a fraction of it."""
     total, smallest = 0.0, _LARGEST
     while j < len(tokens):
-        word = tokens[j].low
+        word = _SINGULAR_SCALES.get(tokens[j].low, tokens[j].low) if seen else tokens[j].low
         follows = j + 1 < len(tokens) and tokens[j + 1].low in NUMERALS
         if tokens[j].text in HYPHENS and seen and follows:
             j += 1
@@ -129,6 +129,10 @@ def _cardinal(tokens: Sequence[Token], i: int, j: int, group: float, seen: int) 
     if not seen:
         return None
     return _with_part(tokens, i, j, total + group, smallest if total and not group else 1.0)
+
+
+_SINGULAR_SCALES = {"thousands": "thousand", "millions": "million", "billions": "billion"}
+"""Scales in the plural, behind a number: "six thousands people"."""
 
 
 def _joins(tokens: Sequence[Token], j: int, total: float, group: float) -> bool:

@@ -42,6 +42,11 @@ def read(text):
         # prices with fractions, and no sum of money
         ("It closed at 15-3/4 on Friday.", ["15.75"]),
         ("It raises 30 mln dollars by a bond priced at 101-1/4.", ["3e+07 dollar", "101.25"]),
+        # what millions of money are, and what millions count
+        ("Its loss of 688 mln francs was under the 756 mln loss of 1985.", ["6.88e+08 franc", "7.56e+08 franc"]),
+        ("It won a 78 mln mark order.", ["7.8e+07 deutsche mark"]),
+        ("It has 7 million deals and 40 mln dollars.", ["7e+06 deal", "4e+07 dollar"]),
+        ("It sold two millions, and six thousands boats.", ["2e+06", "6000 boat"]),
         # years of what is made anew each year
         ("It lends for all 1987 models.", []),
         ("About 2012 models were sold.", ["2012 model ~"]),
