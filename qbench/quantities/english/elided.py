@@ -55,6 +55,11 @@ MONEY = frozenset(
     "profit profits loss losses earnings income cost costs revenue revenues turnover budget price prices sales".split()
 )
 """Nouns of money, of which a bare number counts and weighs nothing: "sold 5 million lamps at a profit of 6 million"."""
+SUMS = frozenset(
+    "loss profit gain charge facility loan credit deficit surplus debt contract order deal issue bond provision "
+    "writedown write-down investment budget fund payment settlement fine penalty tax expense cost revenue".split()
+)
+"""What millions of money are, and do not count: "a 7.3 mln charge"."""
 
 
 def share_elided(tokens: Sequence[Token], amounts: Sequence[Amount]) -> list[Amount]:

@@ -14,6 +14,7 @@ from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.composites import PROPORTION
 from qbench.quantities.english.compounds import UnitMatch
 from qbench.quantities.english.dates import is_earlier
+from qbench.quantities.english.elided import SUMS
 from qbench.quantities.english.inflection import singular
 from qbench.quantities.english.lexicon import FUNCTION_WORDS, MONTHS, VERBS
 from qbench.quantities.english.numbers import Number
@@ -316,14 +317,10 @@ def _says_when(tokens: Sequence[Token], head: int) -> bool:
 
 def _is_sum(tokens: Sequence[Token], amount: Amount, head: int) -> bool:
     """Whether a noun says what millions of money are, which it does not count: "a 7.3 mln charge"."""
-    return amount.number.scaled and amount.low >= _MILLION and tokens[head].low in _SUMS
+    return amount.number.scaled and amount.low >= _MILLION and tokens[head].low in SUMS
 
 
 _MILLION = 1e6
-_SUMS = frozenset(
-    "loss profit gain charge facility loan credit deficit surplus debt contract order deal issue bond provision "
-    "writedown write-down investment budget fund payment settlement fine penalty tax expense cost revenue".split()
-)
 _WHENS = frozenset("year month week quarter season summer winter spring autumn".split())
 
 
