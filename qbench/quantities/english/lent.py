@@ -32,11 +32,20 @@ def may_share(tokens: Sequence[Token], amount: Amount, lent: Amount, reading: Mo
     gap = [token.low for token in tokens[amount.last : min(lent.first, amount.last + _PHRASE)]]
     placed = gap != ["in"] and not _PLACING.isdisjoint(gap)  # "3 in 10 shops"
     acts = amount.last < len(tokens) and tokens[amount.last].low in _BEFALLS and lent.unit.base_unit in _LIFELESS
-    counts = (paid or acts or before == "among" or scored or placed) and lent.unit.family == "count"
+    counts = (
+        paid or acts or before == "among" or before in _LABELS or scored or placed
+    ) and lent.unit.family == "count"
     large = lent.unit.family == "ratio" and abs(amount.low) >= _NO_PERCENT  # "52% in the study, and 3,100 answered"
+    large = large or (lent.unit.family == "ratio" and _is_of_quotient(tokens, amount))  # "38% (16/42)"
     # "an issue of 30 million dollars, priced at 101-1/4"
     large = large or (lent.unit.family == "currency" and lent.number.scaled and abs(amount.low) < _NO_SUM)
     return not (counts or large or _is_part(amount) or lent.unit.name.startswith(PER))
+
+
+def _is_of_quotient(tokens: Sequence[Token], amount: Amount) -> bool:
+    """Whether a number stands above or below a slash."""
+    around = (*tokens[max(0, amount.first - 1) : amount.first], *tokens[amount.last : amount.last + 1])
+    return any(token.text == "/" for token in around)
 
 
 _NO_PERCENT = 1000
@@ -46,6 +55,8 @@ _NO_SUM = 1000
 _BEFALLS = frozenset("died drowned perished survived drown die perish survive".split())
 """What befalls those who live, and none of the things that may be counted before: "two ferries sank, 174 drowned"."""
 _LIFELESS = frozenset("ferry ship boat vessel car bus truck lorry van train plane aircraft house home building".split())
+_LABELS = frozenset("class classes grade grades stage stages level levels type types system status category".split())
+"""Nouns that a number behind them labels: "patients of ASA class 1-3"."""
 _PHRASE = 6
 """Tokens after a number among which a preposition says that another phrase begins."""
 _PLACING = frozenset("at in from with on".split())

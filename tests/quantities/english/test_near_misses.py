@@ -42,6 +42,9 @@ def read(text):
         # prices with fractions, and no sum of money
         ("It closed at 15-3/4 on Friday.", ["15.75"]),
         ("It raises 30 mln dollars by a bond priced at 101-1/4.", ["3e+07 dollar", "101.25"]),
+        # a quotient, and a label
+        ("The rate of use was 52% (31/60) at last.", ["52 percentage", "31", "60"]),
+        ("Of two groups, one has ASA status 1-3.", ["2 group", "3 between"]),
         # what millions of money are, and what millions count
         ("Its loss of 688 mln francs was under the 756 mln loss of 1985.", ["6.88e+08 franc", "7.56e+08 franc"]),
         ("It won a 78 mln mark order.", ["7.8e+07 deutsche mark"]),
