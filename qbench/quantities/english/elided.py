@@ -201,10 +201,16 @@ def _alike(x: float, y: float) -> bool:
     return 0 < abs(x) <= ALIKE * abs(y) and abs(y) <= ALIKE * abs(x)
 
 
+_NEAR = 3
+"""How many times as large as the figures before a magnitude those are, at most, that are told without it."""
+
+
 def _with_unit(a: Amount, b: Amount) -> Amount:
     """The second with the unit of the first, and with its magnitude where only that makes them alike."""
     low = b.low
-    if a.number.scaled and not b.number.scaled and not _alike(a.low, low) and abs(low) < 1000:
+    mantissa = abs(a.number.mantissa)  # "2,721.7 billion, from 2,466"
+    near = abs(low) < 1000 or mantissa / _NEAR < abs(low) < mantissa * _NEAR
+    if a.number.scaled and not b.number.scaled and not _alike(a.low, low) and near:
         low = float(f"{low * (a.number.value / a.number.mantissa):.15g}")
     return replace(b, unit=a.unit, low=low, high=low, how=(*b.how, "elided unit"))
 

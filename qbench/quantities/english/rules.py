@@ -39,7 +39,7 @@ from qbench.quantities.english.points import percentage_points
 from qbench.quantities.english.queries import parse_query
 from qbench.quantities.english.ranges import join
 from qbench.quantities.english.ratios import RATIO
-from qbench.quantities.english.settled import settle
+from qbench.quantities.english.settled import settle, with_thousands
 from qbench.quantities.english.shared_rates import share_rates
 from qbench.quantities.english.stand_ins import stand_ins
 from qbench.quantities.english.tokens import Token, spans_of, tokenize, words_of
@@ -180,7 +180,7 @@ class RulesExtractor:
         """The amounts of a text with their counted nouns and as ranges."""
         counted = count_nouns(draft.tokens, draft.text, draft.amounts, self._finder.forms, parse)
         joined = join(draft.tokens, settle(draft.tokens, counted, self.units, parse))
-        return with_denominators(draft.tokens, draft.text, joined, self._finder.forms)
+        return with_thousands(draft.tokens, with_denominators(draft.tokens, draft.text, joined, self._finder.forms))
 
     def _explained(self, read: Sequence[ReadText]) -> list[list[Explained]]:
         """The quantities of each text, what belongs to them found for all at once."""

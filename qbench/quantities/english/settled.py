@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -47,6 +48,27 @@ def settle(tokens: Sequence[Token], amounts: Sequence[Amount], units: Units, par
         elif parse is not None and _are_bounds(tokens, settled[k], settled[k + 1]):
             settled[k] = replace(settled[k], unit=settled[k + 1].unit, how=(*settled[k].how, "shared unit"))
     return settled
+
+
+def with_thousands(tokens: Sequence[Token], amounts: Sequence[Amount]) -> list[Amount]:
+    """The amounts, those of what comes whole in thousands where a point parts them: "6.000 shares", "20.000 IU"."""
+    return [_in_thousands(amount) if _parts_thousands(tokens, amount) else amount for amount in amounts]
+
+
+def _parts_thousands(tokens: Sequence[Token], amount: Amount) -> bool:
+    if amount.unit.family.partition(" per ")[0] not in _WHOLE or amount.number.scaled or amount.unit.name == "point":
+        return False
+    figures = [t.text for t in tokens[amount.number.first : amount.number.last] if t.kind == "number"]
+    return bool(figures) and all(_THOUSANDS.fullmatch(text) for text in figures)
+
+
+def _in_thousands(amount: Amount) -> Amount:
+    return replace(amount, low=amount.low * 1000, high=amount.high * 1000, how=(*amount.how, "point of thousands"))
+
+
+_WHOLE = ("count", "biological activity")
+"""Families of what has no thousandths."""
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}\.000")
 
 
 def _of_one_noun(tokens: Sequence[Token], a: Amount, b: Amount, units: Units, parse: Parse) -> Amount | None:

@@ -42,6 +42,13 @@ def read(text):
         # prices with fractions, and no sum of money
         ("It closed at 15-3/4 on Friday.", ["15.75"]),
         ("It raises 30 mln dollars by a bond priced at 101-1/4.", ["3e+07 dollar", "101.25"]),
+        # thousands that a point parts, and what has thousandths
+        ("It holds 6.000 shares.", ["6000 share"]),
+        ("She took 20.000-40.000 IU per week.", ["40000 international unit per week between"]),
+        ("It weighs 1.000 kg and has 1.500 faults and 3.000 points.", ["1 kilogram", "1.5 fault", "3 point"]),
+        # a magnitude that is said once
+        ("Reserves rose to 2,700 billion litres from the 2,466 of May.", ["2.7e+12 litre", "2.466e+12 litre"]),
+        ("Output rose to 2.7 billion cubic feet from 1,400.", ["2.7e+09 cubic foot", "1400"]),
         # a quotient, and a label
         ("The rate of use was 52% (31/60) at last.", ["52 percentage", "31", "60"]),
         ("Of two groups, one has ASA status 1-3.", ["2 group", "3 between"]),

@@ -18,6 +18,7 @@ RULES = get_extractor(ExtractorOptions())
             "extraordinary loss retirement debt",
         ),
         ("Net includes after-tax gains on sale of securities of 113,432 dlrs.", "after-tax gains sale securities"),
+        ("It includes amortization of patents from purchases of $151 million.", "amortization patents purchases"),
         # no result, another thing's amount, two results
         ("An extension on the sale of assets of $6 million was booked.", "sale assets"),
         ("It moved to a profit from a loss of $5 million.", "loss"),

@@ -17,7 +17,8 @@ SOURCED = "result with its source"
 """The rule's name."""
 _RESULTS = frozenset(
     "loss losses gain gains income expense expenses profit profits earnings proceeds cash flow flows benefit benefits "
-    "charge charges interest tax taxes revenue revenues sales cost costs".split()
+    "charge charges interest tax taxes revenue revenues sales cost costs amortization amortisation depreciation "
+    "impairment impairments".split()
 )
 """What has amounts of money and comes from, or is spent on, something."""
 _FROM = frozenset("from on for by in".split())
@@ -70,6 +71,10 @@ def _name(tokens: Sequence[Token], k: int, parse: Parse) -> set[int]:
     """The tokens of the result that ends at token k, "net cash provided"; empty if no result does."""
     last = k
     k -= k > 0 and tokens[k].low in _BROUGHT
+    if k > 0 and tokens[k].low not in _RESULTS:  # "amortization of intangibles"
+        while k > 1 and parse.tags[k] in _IN_NAME and tokens[k].kind == "word":
+            k -= 1
+        k -= tokens[k].low == "of"
     if k < 1 or tokens[k].low not in _RESULTS or tokens[k - 1].text in HYPHENS:
         return set()
     first = k
@@ -80,4 +85,4 @@ def _name(tokens: Sequence[Token], k: int, parse: Parse) -> set[int]:
             first -= 1
         else:
             break
-    return set(range(first, last + 1))
+    return {n for n in range(first, last + 1) if tokens[n].low != "of"}
