@@ -187,8 +187,11 @@ _CLOCKS = frozenset("at by until till from since before after to between and".sp
 
 
 def _bid_and_ask(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | None:
-    """ "1.6175/85", "145.80/90 yen": a price at which a currency is bought, and the last digits of the one for sale."""
-    if i + 2 >= len(tokens) or tokens[i + 1].text != "/" or not _joined(tokens, i, i + 3):
+    """ "1.6175/85", "145.80/90 yen": a price at which a currency is bought, and the last digits of the one for sale.
+
+    A hyphen joins the two where it can join no others: "137.80-85 yen", "1.8215-25 marks".
+    """
+    if i + 2 >= len(tokens) or tokens[i + 1].text not in ("/", *HYPHENS) or not _joined(tokens, i, i + 3):
         return None
     low, tail, last = tokens[i].text, tokens[i + 2].text, i + 3
     whole, _, decimals = low.partition(".")
@@ -198,7 +201,9 @@ def _bid_and_ask(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | 
         return None
     after = tokens[last] if last < len(tokens) else None
     quoted = money or len(decimals) >= 4 or (after is not None and after.low in _QUOTED)
-    if not quoted and float(low) >= _SMALLEST_QUOTE:
+    if tokens[i + 1].text != "/":
+        quoted = quoted and (len(decimals) >= 4 or float(tail) < float(low))
+    elif not quoted and float(low) >= _SMALLEST_QUOTE:
         quoted = after is None or after.text in ".,;)" or after.low in FUNCTION_WORDS
     high = float(low[: -len(tail)] + tail)
     if high < float(low):

@@ -42,6 +42,10 @@ def read(text):
         # prices with fractions, and no sum of money
         ("It closed at 15-3/4 on Friday.", ["15.75"]),
         ("It raises 30 mln dollars by a bond priced at 101-1/4.", ["3e+07 dollar", "101.25"]),
+        # a price and the last digits of another
+        ("It bought dollars at 137.80-85 yen.", ["137.85 yen between"]),
+        ("It cost 12.50-15 dollars.", ["15 dollar between"]),
+        ("It traded at 1.8215-25 marks.", ["1.8225 deutsche mark between"]),
         # thousands that a point parts, and what has thousandths
         ("It holds 6.000 shares.", ["6000 share"]),
         ("She took 20.000-40.000 IU per week.", ["40000 international unit per week between"]),
