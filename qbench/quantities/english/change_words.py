@@ -84,6 +84,7 @@ PARTICLE_VERBS = frozenset(
     "building open opens opened opening free freed serve served serving throw threw track tracked wrote write written "
     "pull pulled blow blew burn burned paid pay paying sign signed signing come came coming end ended ending sum add "
     "adds added back backed hand handed hunt show showed showing team speed sell sold eating ran run hook load loaded "
+    "bust busts busted blown close closes closed "
     "settle settled laid lay break broke narrow narrowed calm sit sat round rounded live call called keep kept".split()
 )
 """Verbs whose "up" or "down" tells no direction: "gave up 500 yards"."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from qbench.quantities.english.ages import PEOPLE
 from qbench.quantities.english.amounts import Amount
 from qbench.quantities.english.composites import PROPORTION
 from qbench.quantities.english.compounds import UnitMatch
@@ -22,7 +21,8 @@ from qbench.quantities.english.parse import Parse
 from qbench.quantities.english.ratios import RATIO
 from qbench.quantities.english.stand_ins import may_be_counted
 from qbench.quantities.english.tokens import HYPHENS, Token, glued, past_brackets, words_of
-from qbench.quantities.english.unit_forms import PIECES, UnitReader
+from qbench.quantities.english.unit_forms import UnitReader
+from qbench.quantities.english.word_nouns import noun_by_words
 from qbench.quantities.english.written import NIL, is_part
 from qbench.quantities.units import Unit, Units, fold
 
@@ -68,7 +68,9 @@ def count_nouns(
             counting = amount if size is None else replace(amount, last=size.last)
             noun = None if parse is None else _by_tags(tokens, counting, limit, units, parse)
             if noun is None and (parse is None or amount.year):
-                noun = _by_words(tokens, amount.number, units)  # a parser may take the noun after a year for a verb
+                # a parser may take the noun after a year for a verb
+                after = _past_comparator(tokens, amount.last, len(tokens))
+                noun = noun_by_words(tokens, amount.number, after, units)
             if noun is not None:
                 # "three thousand tests per day"
                 unit, last, span = forms.compound(tokens, text, *noun)
@@ -167,6 +169,8 @@ def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, 
         j += 1
         if j + 1 < limit and parse.tags[j] in ("NN", "NNS") and not glued(tokens[j], tokens[j + 1]):
             limit = j + 1  # "a 12-man jury": men are counted, and the jury has them
+    elif _describes_one(tokens, amount, j, limit, parse):
+        limit = j + 1
     elif j < limit and glued(tokens[j - 1], tokens[j]):
         return None
     of = j < limit and tokens[j].low == "of"
@@ -184,6 +188,19 @@ def _by_tags(tokens: Sequence[Token], amount: Amount, limit: int, units: Units, 
     if head is None or (found is not None and found[1] == head + 1):
         return found
     return _noun_phrase(tokens, j, head, units, parse)
+
+
+def _describes_one(tokens: Sequence[Token], amount: Amount, j: int, limit: int, parse: Parse) -> bool:
+    """Whether a number and the noun at token j say what one thing is like: "a 3 bedroom flat", "a big 40 room inn"."""
+    before = [token.low for token in tokens[max(0, amount.first - 2) : amount.first]]
+    one = before[-1:] in (["a"], ["an"]) or (before[:1] in (["a"], ["an"]) and parse.tags[amount.first - 1] == "JJ")
+    if not one or amount.low <= 1 or not amount.low.is_integer() or amount.number.scaled or j + 1 >= limit:
+        return False
+    last = j
+    while last + 1 < limit and parse.tags[last + 1] == "NN" and not glued(tokens[last], tokens[last + 1]):
+        last += 1
+    plural = last + 1 < limit and parse.tags[last + 1] in ("NNS", "NNPS")
+    return parse.tags[j] == "NN" and last > j and not plural and tokens[j].text.islower()
 
 
 def _suspended(tokens: Sequence[Token], k: int, limit: int) -> bool:
@@ -435,63 +452,3 @@ def _one_of(token: Token) -> str:
     if _are_initials(token):
         return text[:-1].rstrip("'’").lower()
     return singular(text.lower().removesuffix("'s").removesuffix("’s"))
-
-
-def _by_words(tokens: Sequence[Token], number: Number, units: Units) -> UnitMatch | None:
-    j = _past_comparator(tokens, number.last, len(tokens))
-    k = j + (j < len(tokens) and tokens[j].text in HYPHENS)
-    of_people = k + 1 < len(tokens) and tokens[k + 1].low in PEOPLE  # "80 adult patients"
-    if k < len(tokens) and tokens[k].low in _ATTRIBUTES and not number.scaled and not of_people:
-        return units.get(tokens[k].low), k + 1, (tokens[k].start, tokens[k].end)
-    if j < len(tokens) and tokens[j].low in PIECES and not number.scaled:
-        return units.get(PIECES[tokens[j].low]), j + 1, (tokens[j].start, tokens[j].end)
-    if j < len(tokens) and glued(tokens[j - 1], tokens[j]) and tokens[j].kind == "word":
-        return None
-    words, k = 0, j
-    while k < len(tokens) and words < 3:
-        token = tokens[k]
-        if token.text == "-" and words and k + 1 < len(tokens) and glued(token, tokens[k + 1]):
-            k += 1
-            continue
-        if token.kind != "word" or not token.text.islower() or token.low in FUNCTION_WORDS or token.low in _INCLUDING:
-            break
-        if _is_plural(token.low) or (not words and token.low in _NOUNS_TOO):
-            return units.get(singular(token.low)), k + 1, (token.start, token.end)
-        if token.low in VERBS:
-            break
-        words, k = words + (tokens[k - 1].text != "-"), k + 1
-    return None
-
-
-_ATTRIBUTES = frozenset(
-    "star bedroom bed bathroom bath room door seat seater person piece pack core speed burner slot player storey "
-    "drawer port blade string car page slice berth burner tier pocket ply key digit lane bottle man "
-    "guest grit denier tog proof gauge bay vcpu thread pin hole zone channel bit prong cylinder phase "
-    "stroke frame gang compartment row light hook rung tread section valve ring wire input output jet shelf tray "
-    "panel cell shot round gear step way "
-    "sheet ream wheel function adult child kid night".split()
-)
-"""Singular nouns that a number before them counts, without a parser to say so: "a five-star hotel", "2 bed flat"."""
-
-
-_INCLUDING = frozenset("incl inc excl".split())
-_NO_PLURALS = frozenset(
-    "diabetes prediabetes rabies measles mumps herpes scabies caries shingles rickets tetanus news "
-    "bias atlas canvas alias pancreas "
-    "christmas pyjamas pajamas overseas whereas perhaps always besides sometimes "
-    "wales alps leeds athens naples brussels netherlands philippines bahamas maldives seychelles texas kansas arkansas "
-    "dallas vegas cotswolds highlands barbados honduras".split()
-)
-"""Words in -s that are no plurals, places among them: "egfr 30-59 diabetes", "land under 100k wales"."""
-
-
-_NOUNS_TOO = frozenset("packs runs records issues plans trades starts".split())
-"""Forms of verbs that a number counts as readily."""
-
-
-def _is_plural(word: str) -> bool:
-    if word in ("people", "men", "women", "children", "staff", "personnel", "teeth"):
-        return True
-    plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
-    plural = plural or (word.endswith("us") and singular(word) != word)  # "cpus", "menus"
-    return plural and word not in VERBS and word not in _NO_PLURALS

@@ -42,6 +42,13 @@ def read(text):
         # prices with fractions, and no sum of money
         ("It closed at 15-3/4 on Friday.", ["15.75"]),
         ("It raises 30 mln dollars by a bond priced at 101-1/4.", ["3e+07 dollar", "101.25"]),
+        # what one thing is like, and how many there are
+        ("It is a 5 star hotel with a big 40 room wing.", ["5 star", "40 room"]),
+        ("We rented a 3 bedroom flat of a 200 page list.", ["3 bedroom", "200 page"]),
+        ("She has 2 star players.", ["2 star player"]),
+        ("It has the 3 page designers.", ["3 page designer"]),
+        ("They busted up 3 cells and closed down 4 mills.", ["3 cell", "4 mill"]),
+        ("Shares closed up 4% and were up 3 points.", ["4 percentage up", "3 point up"]),
         # a price and the last digits of another
         ("It bought dollars at 137.80-85 yen.", ["137.85 yen between"]),
         ("It cost 12.50-15 dollars.", ["15 dollar between"]),
