@@ -43,7 +43,7 @@ def read(text):
         ("It closed at 15-3/4 on Friday.", ["15.75"]),
         ("It raises 30 mln dollars by a bond priced at 101-1/4.", ["3e+07 dollar", "101.25"]),
         # what one thing is like, and how many there are
-        ("It is a 5 star hotel with a big 40 room wing.", ["5 star", "40 room"]),
+        ("It is a 5 star hotel. It is a large 40 room hotel.", ["5 star", "40 room"]),
         ("We rented a 3 bedroom flat of a 200 page list.", ["3 bedroom", "200 page"]),
         ("She has 2 star players.", ["2 star player"]),
         ("It has the 3 page designers.", ["3 page designer"]),
