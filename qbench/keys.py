@@ -19,7 +19,7 @@ __all__ = ["REVISIONS", "key", "revision"]
 
 REVISIONS: dict[str, int] = {
     # Text
-    "extraction": 23,
+    "extraction": 24,
     "index": 3,
     "benchmark quantities": 1,
     # Benchmarks
