@@ -33,6 +33,7 @@ SIDES = frozenset({"length", "image"})
 MEASURED = frozenset({"time", "length", "mass", "volume"})
 """Families of units of which there may be "a mile and a half"."""
 _PARTED = MEASURED | {"ratio", "ratio difference"}
+"""Families of units of which there may be "an eighth of a percent"."""
 _RESTATED = frozenset({"length", "mass", "volume"})
 """Families of units in which a size is stated twice: "500ml/17oz"."""
 _ROUNDED = 0.1

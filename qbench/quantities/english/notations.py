@@ -200,9 +200,10 @@ def _bid_and_ask(tokens: Sequence[Token], i: int, *, money: bool) -> Notation | 
     if last < len(tokens) and tokens[last].text == "/" and glued(tokens[last - 1], tokens[last]):
         return None
     after = tokens[last] if last < len(tokens) else None
-    quoted = money or len(decimals) >= 4 or (after is not None and after.low in _QUOTED)
+    priced = money or (after is not None and after.low in _QUOTED)
+    quoted = priced or len(decimals) >= 4
     if tokens[i + 1].text != "/":
-        quoted = quoted and (len(decimals) >= 4 or float(tail) < float(low))
+        quoted = priced and (len(decimals) >= 4 or float(tail) < float(low))  # not "0.0001-10 μM"
     elif not quoted and float(low) >= _SMALLEST_QUOTE:
         quoted = after is None or after.text in ".,;)" or after.low in FUNCTION_WORDS
     high = float(low[: -len(tail)] + tail)

@@ -52,6 +52,7 @@ def read(text):
         # a price and the last digits of another
         ("It bought dollars at 137.80-85 yen.", ["137.85 yen between"]),
         ("It cost 12.50-15 dollars.", ["15 dollar between"]),
+        ("They gave 0.0001-10 mg.", ["10 milligram between"]),
         ("It traded at 1.8215-25 marks.", ["1.8225 deutsche mark between"]),
         # thousands that a point parts, and what has thousandths
         ("It holds 6.000 shares.", ["6000 share"]),
