@@ -85,7 +85,7 @@ def _whole(sentence: Sentence, concept: Concept, names: dict[int, _Name]) -> Con
     if kept == told:
         return concept
     alone = all(sentence.tokens[k].kind == "number" for k in kept)  # the 13 of "Lumen Air 13"
-    for k in told - kept:
+    for k in sorted(told - kept):
         if alone or _hangs_on(sentence.parse, names[k], kept):
             kept.update(names[k].words)
     words, subject = (_filled(some, kept, names) for some in (concept.words, concept.subject))
