@@ -89,14 +89,14 @@ class Records:
 
     def shared(self, a: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.int64]:
         """The number of words of `content` that the descriptions of each pair share; shape (n,)."""
-        content = self.content
+        content, starts = self.content, self.content.starts
         size = max(content.df.size, 1)
-        lengths = np.diff(content.starts)
         docs, position = np.unique(b, return_inverse=True)
-        held = np.repeat(np.arange(docs.size), lengths[docs]) * size
-        held += content.terms[range_rows(content.starts[docs], lengths[docs])]  # ascending
-        asked = lengths[a]
-        wanted = np.repeat(position, asked) * size + content.terms[range_rows(content.starts[a], asked)]
+        lengths = starts[docs + 1] - starts[docs]  # of these alone: a table may have millions
+        held = np.repeat(np.arange(docs.size), lengths) * size
+        held += content.terms[range_rows(starts[docs], lengths)]  # ascending
+        asked = starts[a + 1] - starts[a]
+        wanted = np.repeat(position, asked) * size + content.terms[range_rows(starts[a], asked)]
         at = np.minimum(np.searchsorted(held, wanted), max(held.size - 1, 0))
         found = held[at] == wanted if held.size else np.zeros(wanted.size, dtype=bool)
         pair = np.repeat(np.arange(asked.size), asked)
